@@ -240,8 +240,6 @@ pub const HTTP_COMMENT_EVERY: Duration = Duration::from_secs(5);
 pub const HTTP_PACKED_BYTES_MIN: usize = 4 << 10;
 /// Default of `limits.add_wait_millis`, in milliseconds there.
 pub const HTTP_ADD_AFTER: Duration = Duration::from_secs(20);
-/// How often the daemon looks for answers that are not read.
-pub const HTTP_UNREAD_EVERY: Duration = Duration::from_secs(1);
 /// Services in a list of grpc.health.v1.
 pub const HEALTH_SERVICES_MAX: usize = 10_000;
 /// A process that is the only one of its caller leaves this part (one in N) of the caller's share to others.

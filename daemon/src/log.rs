@@ -2,9 +2,12 @@
 //!
 //! `process` installs it once. Without it (in tests) a change of the filter has no effect.
 
-use std::io::{self, IsTerminal};
+use std::backtrace::{Backtrace, BacktraceStatus};
+use std::io::{self, IsTerminal, Write};
+use std::panic::PanicHookInfo;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use amem_locks::LockResultExt;
@@ -23,7 +26,11 @@ static FILTER: OnceLock<reload::Handle<EnvFilter, Registry>> = OnceLock::new();
 
 static QUEUE: OnceLock<LogQueue> = OnceLock::new();
 
-/// Writes the log to standard error from now on, on a thread of its own, and passes spans on to `spans`.
+/// How long a panic waits until its report is written, at most.
+const PANIC_FLUSH: Duration = Duration::from_millis(100);
+
+/// Writes the log and the reports of panics to standard error from now on, on a thread of its own, and passes spans on
+/// to `spans`.
 pub(crate) fn install(
     filter: &str,
     format: LogFormat,
@@ -43,8 +50,26 @@ pub(crate) fn install(
     };
     installed.map_err(|e| e.to_string())?;
     drop(FILTER.set(handle));
+    // A line that goes to standard error directly waits for its reader, and the thread of the panic with it.
+    let panics = queue.clone();
+    std::panic::set_hook(Box::new(move |panic| report_panic(&panics, panic)));
     drop(QUEUE.set(queue));
     Ok(())
+}
+
+/// Queues what Rust would write to standard error. Outside of the subscriber: that may be what panics.
+fn report_panic(mut queue: &LogQueue, panic: &PanicHookInfo<'_>) {
+    let thread = thread::current();
+    let name = thread.name().unwrap_or("<unnamed>");
+    let mut report = format!("thread '{name}' {panic}\n");
+    let trace = Backtrace::capture();
+    if trace.status() == BacktraceStatus::Captured {
+        report += &format!("stack backtrace:\n{trace}\n");
+    }
+    // The queue takes a line, or counts it as dropped.
+    drop(queue.write_all(report.as_bytes()));
+    // The process may end with this panic.
+    queue.flush(PANIC_FLUSH);
 }
 
 /// Waits until the lines so far are written, or for this long.

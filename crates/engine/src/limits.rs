@@ -36,6 +36,10 @@ pub const REPLACED_HELD_MAX: usize = 64;
 pub const HOLDERS_TOLD_MAX: usize = 32;
 /// Brains that are open: each costs a thread and a descriptor. A further one closes the one that was not used longest.
 pub const OPEN_MAX: usize = 1024;
+/// How long a brain waits to be opened while all that may be open are in use.
+pub const OPEN_ROOM_WAIT: Duration = Duration::from_secs(1);
+/// How often it looks for one that is not.
+pub const OPEN_ROOM_EVERY: Duration = Duration::from_millis(10);
 /// Brains that are opened at the same time.
 pub const OPENINGS_MAX: usize = 4;
 /// Subscriptions of one brain.

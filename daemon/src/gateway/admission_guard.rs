@@ -117,8 +117,7 @@ struct AdmittedCall {
 impl Guard for AdmissionGuard {
     fn answer(self, request: Request<Body>, inner: InnerCall) -> AnswerFuture {
         let (mut head, body) = request.into_parts();
-        let progress = head.extensions.get::<CallProgress>().cloned();
-        let progress = progress.unwrap_or_default();
+        let progress = CallProgress::of(self.encoding, &mut head);
         let (body, mut call) = match self.admit(&mut head, body) {
             Ok(admitted) => admitted,
             Err(refusal) => {

@@ -92,19 +92,28 @@ pub(crate) struct BodyStall {
     pub(crate) refusal: fn(Duration) -> Refusal,
 }
 
-/// What a request has come to, as one of its extensions.
-#[derive(Debug, Clone, Default)]
+/// What a request is and has come to, as one of its extensions.
+#[derive(Debug, Clone)]
 pub(crate) struct CallProgress {
+    /// Its name in reports.
+    pub(crate) name: Arc<str>,
     pub(crate) is_change: bool,
     has_begun: Arc<AtomicBool>,
 }
 
 impl CallProgress {
-    pub(crate) fn new(is_change: bool) -> Self {
-        Self {
-            is_change,
-            has_begun: Arc::default(),
+    /// That of a request: the outermost guard that asks makes it.
+    pub(crate) fn of(encoding: &dyn Encoding, head: &mut Parts) -> Self {
+        if let Some(known) = head.extensions.get::<Self>() {
+            return known.clone();
         }
+        let progress = Self {
+            name: encoding.name(head),
+            is_change: encoding.is_change(head),
+            has_begun: Arc::default(),
+        };
+        head.extensions.insert(progress.clone());
+        progress
     }
 
     /// Its work begins.

@@ -12,7 +12,7 @@ use http_body::SizeHint;
 use hyper::http::Extensions;
 use hyper::{Method, Request, Response};
 
-use super::encoding::{Encoding, FrameResult, PartKind};
+use super::encoding::{CallProgress, Encoding, FrameResult, PartKind};
 use super::guard::{AnswerFuture, Guard, InnerCall};
 use crate::ingress::latency::{CallTimer, Latencies};
 
@@ -58,7 +58,7 @@ impl Guard for LatencyGuard {
             encoding,
         } = self;
         let (mut head, body) = request.into_parts();
-        let name = encoding.name(&head);
+        let CallProgress { name, .. } = CallProgress::of(encoding, &mut head);
         let measured = encoding.measured(&head);
         let call = measured.map(|path| SharedCallTimer::begin(&latencies, path));
         if let Some(call) = &call {

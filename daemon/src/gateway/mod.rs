@@ -36,5 +36,7 @@ pub(crate) use encoding::{
 };
 pub(crate) use guard::{AnswerFuture, Guard, GuardLayer, InnerCall};
 pub(crate) use http1::too_large;
+#[cfg(test)]
+pub(crate) use latency_guard::LatencyGuard;
 pub(crate) use server::{CallConnections, ConnectionInfo, ConnectionServer, Versions};
 pub(crate) use stack::GuardStack;

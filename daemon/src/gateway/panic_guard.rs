@@ -24,19 +24,17 @@ impl Guard for PanicGuard {
     fn answer(self, request: Request<Body>, inner: InnerCall) -> AnswerFuture {
         let Self(encoding) = self;
         let (mut head, body) = request.into_parts();
-        let name = encoding.name(&head);
-        let progress = CallProgress::new(encoding.is_change(&head));
-        head.extensions.insert(progress.clone());
+        let progress = CallProgress::of(encoding, &mut head);
         let request = Request::from_parts(head, body);
         Box::pin(async move {
             match caught(async move { inner(request).await }).await {
                 Ok(answer) => {
                     let (head, body) = answer.into_parts();
                     let end = encoding.end_of(&head);
-                    let body = PanicBody::wrap(body, name, end);
+                    let body = PanicBody::wrap(body, progress.name, end);
                     hyper::Response::from_parts(head, body)
                 }
-                Err(TaskPanic) => encoding.refused(stopped(&name), &progress),
+                Err(TaskPanic) => encoding.refused(stopped(&progress.name), &progress),
             }
         })
     }

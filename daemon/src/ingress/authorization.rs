@@ -4,7 +4,7 @@
 //! that still waits begins; the refusal says so if work may complete all the same. A stream ends at any change of its
 //! caller's rights, a gain included; the caller calls again under its new rights. The connection stays authorized by
 //! the callers whose requests are in progress.
-//! Not here: how a protocol cuts off a body (`grpc::guarded_body`).
+//! Not here: how a body is cut off (`gateway::guarded_body`).
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;

@@ -1,7 +1,7 @@
 //! The load: requests in progress, and the bytes of their bodies. A request over a limit is refused before it is read.
 //!
 //! Promises: a slot and its bytes are free again however the request ends.
-//! Not here: how a protocol counts the bytes that arrive (`grpc::request_body`).
+//! Not here: how a protocol counts the bytes that arrive (`gateway::request_body`).
 
 use std::sync::Arc;
 

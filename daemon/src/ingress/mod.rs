@@ -6,7 +6,8 @@
 //!
 //! Promises: the kernel, a certificate or a token identifies the caller; a refused request costs no more than its head;
 //! no caller can take all connections, calls or bytes; a request in progress ends when its caller loses rights.
-//! Not here: the framing of a protocol (`grpc`, `http`), what a call does (`calls`).
+//! Not here: what stands around a call (`gateway`), the encoding of a protocol (`grpc`, `http`), what a call does
+//! (`calls`).
 
 mod listeners;
 

@@ -1,5 +1,6 @@
 //! Connections that say nothing, say nonsense, or are too many.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use amem_client::v1;
@@ -10,7 +11,7 @@ use tokio::net::{TcpStream, UnixStream};
 use tokio::time::timeout;
 use tonic::Code;
 
-use crate::process::{Setup, ask, check_refused};
+use crate::process::{Daemon, Setup, ask, check_refused};
 use crate::tokens::{TCP, batch, connect, with};
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -22,16 +23,48 @@ fn frame(kind: u8, flags: u8, stream: u8, payload: &[u8]) -> Vec<u8> {
     [&[a, b, c, kind, flags, 0, 0, 0, stream][..], payload].concat()
 }
 
-/// The headers of a call of `GetStatus`.
-fn call() -> Vec<u8> {
-    let path = b"/amem.v1.AdminService/GetStatus";
+/// A socket by which calls come in, and how a call of `GetStatus` is encoded there.
+struct Door {
+    protocol: &'static str,
+    socket: PathBuf,
+    head: Vec<u8>,
+    body: &'static [u8],
+    /// The kinds of the first and the last frame of an answer.
+    answer: [u8; 2],
+}
+
+/// A daemon, and its doors by HTTP/2: every guard of a connection holds for each of them.
+fn doors(settings: &str) -> (Daemon, [Door; 2]) {
+    let place = Setup::new("");
+    let http = place.path("http.sock");
+    let listen = format!("[http]\nlisten = \"unix:{}\"\n", http.display());
+    place.configure(&format!("{listen}{settings}"));
+    let grpc = Door {
+        protocol: "gRPC",
+        socket: place.socket(),
+        head: call(b"/amem.v1.AdminService/GetStatus", b"application/grpc"),
+        body: &[0; 5],
+        answer: [1, 1],
+    };
+    let rest = Door {
+        protocol: "REST",
+        socket: http,
+        head: call(b"/v1/daemon/get-status", b"application/json"),
+        body: b"{}",
+        answer: [1, 0],
+    };
+    (place.start(), [grpc, rest])
+}
+
+/// The headers of a call.
+fn call(path: &[u8], content_type: &[u8; 16]) -> Vec<u8> {
     [
         &[0x83, 0x86, 0x04, path.len() as u8][..],
         path,
         &[0x01, 9],
         b"localhost",
         &[0x0f, 0x10, 16],
-        b"application/grpc",
+        content_type,
         &[0x00, 2],
         b"te",
         &[8],
@@ -71,61 +104,65 @@ async fn until_closed(stream: &mut (impl AsyncReadExt + Unpin)) -> Vec<u8> {
 async fn an_idle_connection_is_closed_and_an_active_one_stays() {
     let settings = "[limits]\npreface_millis = 300\n[tcp]\nlisten = \"127.0.0.1:0\"\n\
                     tokens_file = \"tokens.toml\"\n";
-    let daemon = Setup::new(settings).start();
-    let socket = daemon.place.socket();
-    let mut speaks = UnixStream::connect(&socket).await.unwrap();
-    speaks.write_all(PREFACE).await.unwrap();
-    speaks.write_all(SETTINGS).await.unwrap();
-    let mut answer = [0; 9];
-    speaks.read_exact(&mut answer).await.unwrap();
-    assert_eq!(answer[3], 4, "the server begins with its settings");
+    let (daemon, doors) = doors(settings);
+    for Door { socket, .. } in &doors {
+        let mut speaks = UnixStream::connect(socket).await.unwrap();
+        speaks.write_all(PREFACE).await.unwrap();
+        speaks.write_all(SETTINGS).await.unwrap();
+        let mut answer = [0; 9];
+        speaks.read_exact(&mut answer).await.unwrap();
+        assert_eq!(answer[3], 4, "the server begins with its settings");
 
-    let mut silent = UnixStream::connect(&socket).await.unwrap();
-    let mut slow = UnixStream::connect(&socket).await.unwrap();
-    slow.write_all(&PREFACE[..23]).await.unwrap();
-    let mut by_tcp = TcpStream::connect(daemon.tcp.unwrap()).await.unwrap();
-    let mut other = UnixStream::connect(&socket).await.unwrap();
-    other
-        .write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        .await
-        .unwrap();
-    assert!(until_closed(&mut silent).await.is_empty());
-    assert!(until_closed(&mut slow).await.is_empty());
-    assert!(until_closed(&mut by_tcp).await.is_empty());
-    assert!(until_closed(&mut other).await.is_empty());
+        let mut silent = UnixStream::connect(socket).await.unwrap();
+        let mut slow = UnixStream::connect(socket).await.unwrap();
+        slow.write_all(&PREFACE[..23]).await.unwrap();
+        let mut by_tcp = TcpStream::connect(daemon.tcp.unwrap()).await.unwrap();
+        assert!(until_closed(&mut silent).await.is_empty());
+        assert!(until_closed(&mut slow).await.is_empty());
+        assert!(until_closed(&mut by_tcp).await.is_empty());
 
-    // The one that spoke is served long after: it gets an answer to a ping.
-    let ping = [&[0, 0, 8, 6, 0, 0, 0, 0, 0][..], b"12345678"].concat();
-    speaks.write_all(&ping).await.unwrap();
-    let mut said = Vec::new();
-    while !said.windows(8).any(|part| part == b"12345678") {
-        let mut part = [0; 64];
-        let bytes = timeout(Duration::from_secs(20), speaks.read(&mut part)).await;
-        let bytes = bytes.expect("no answer").unwrap();
-        assert!(bytes > 0, "it was closed");
-        said.extend_from_slice(&part[..bytes]);
+        // The one that spoke is served long after: it gets an answer to a ping.
+        let ping = [&[0, 0, 8, 6, 0, 0, 0, 0, 0][..], b"12345678"].concat();
+        speaks.write_all(&ping).await.unwrap();
+        let mut said = Vec::new();
+        while !said.windows(8).any(|part| part == b"12345678") {
+            let mut part = [0; 64];
+            let bytes = timeout(Duration::from_secs(20), speaks.read(&mut part)).await;
+            let bytes = bytes.expect("no answer").unwrap();
+            assert!(bytes > 0, "it was closed");
+            said.extend_from_slice(&part[..bytes]);
+        }
     }
+    // HTTP/1 is for one of them.
+    let mut other = UnixStream::connect(&doors[0].socket).await.unwrap();
+    let get = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    other.write_all(get).await.unwrap();
+    assert!(until_closed(&mut other).await.is_empty());
 }
 
 #[tokio::test]
 async fn invalid_or_endless_headers_close_their_connection_only() {
-    let daemon = Setup::new("").start();
+    let (daemon, doors) = doors("");
     let client = daemon.client().await;
     let header_frame = |kind, flags, payload: &[u8]| frame(kind, flags, 1, payload);
     let mut endless = header_frame(1, 0, &[0x10; 16_000]);
     for _ in 0..6 {
         endless.extend(header_frame(9, 0, &[0x10; 16_000]));
     }
-    for bytes in [
+    let bad = [
         header_frame(1, 4, &[0xff; 40]),
         header_frame(9, 4, b"x"),
         endless,
-    ] {
-        let mut stream = UnixStream::connect(daemon.place.socket()).await.unwrap();
+    ];
+    for (Door { socket, .. }, bytes) in doors
+        .iter()
+        .flat_map(|door| bad.iter().map(move |bad| (door, bad)))
+    {
+        let mut stream = UnixStream::connect(socket).await.unwrap();
         stream.write_all(PREFACE).await.unwrap();
         stream.write_all(SETTINGS).await.unwrap();
         // It may be closed before it has all.
-        drop(stream.write_all(&bytes).await);
+        drop(stream.write_all(bytes).await);
         until_closed(&mut stream).await;
         ask(client.channel(), &[]).await.unwrap();
     }
@@ -156,43 +193,45 @@ async fn headers_over_their_limit_are_refused_and_the_next_call_is_served() {
 
 #[tokio::test]
 async fn streams_over_the_limit_of_a_connection_are_refused_and_the_others_continue() {
-    let daemon = Setup::new("[limits]\nstreams_per_connection = 2\n").start();
-    let mut caller = UnixStream::connect(daemon.place.socket()).await.unwrap();
-    caller.write_all(PREFACE).await.unwrap();
-    caller.write_all(SETTINGS).await.unwrap();
-    // Calls of which the message does not come.
-    for stream in [1, 3, 5] {
-        let begun = frame(1, 4, stream, &call());
-        caller.write_all(&begun).await.unwrap();
-    }
-    let (stream, why) = next(3, &mut caller).await;
-    assert_eq!((stream, &why[..]), (5, &[0, 0, 0, 7][..]), "REFUSED_STREAM");
-    // One that ends makes room for another: both are answered, with an end of their own.
-    for stream in [1, 7] {
-        if stream == 7 {
-            caller.write_all(&frame(1, 4, 7, &call())).await.unwrap();
+    let (_daemon, doors) = doors("[limits]\nstreams_per_connection = 2\n");
+    for door in doors {
+        let mut caller = UnixStream::connect(&door.socket).await.unwrap();
+        caller.write_all(PREFACE).await.unwrap();
+        caller.write_all(SETTINGS).await.unwrap();
+        // Calls of which the message does not come.
+        for stream in [1, 3, 5] {
+            let begun = frame(1, 4, stream, &door.head);
+            caller.write_all(&begun).await.unwrap();
         }
-        caller
-            .write_all(&frame(0, 1, stream, &[0; 5]))
-            .await
-            .unwrap();
-        // The head of the answer, and its trailers.
-        for part in ["head", "trailers"] {
-            assert_eq!(next(1, &mut caller).await.0, stream, "{part}");
+        let (stream, why) = next(3, &mut caller).await;
+        assert_eq!((stream, &why[..]), (5, &[0, 0, 0, 7][..]), "REFUSED_STREAM");
+        // One that ends makes room for another: both are answered, with an end of their own.
+        for stream in [1, 7] {
+            if stream == 7 {
+                caller.write_all(&frame(1, 4, 7, &door.head)).await.unwrap();
+            }
+            let message = frame(0, 1, stream, door.body);
+            caller.write_all(&message).await.unwrap();
+            for kind in door.answer {
+                let protocol = door.protocol;
+                assert_eq!(next(kind, &mut caller).await.0, stream, "{protocol} {kind}");
+            }
         }
     }
 }
 
 #[tokio::test]
 async fn a_peer_that_does_not_answer_pings_is_disconnected() {
-    let daemon = Setup::new("[limits]\nkeepalive_secs = 1\n").start();
-    let mut silent = UnixStream::connect(daemon.place.socket()).await.unwrap();
-    silent.write_all(PREFACE).await.unwrap();
-    silent.write_all(SETTINGS).await.unwrap();
-    let (stream, asked) = next(6, &mut silent).await;
-    assert_eq!((stream, asked.len()), (0, 8), "a ping");
-    // Sooner than a connection without calls is closed.
-    until_closed(&mut silent).await;
+    let (_daemon, doors) = doors("[limits]\nkeepalive_secs = 1\n");
+    for door in doors {
+        let mut silent = UnixStream::connect(&door.socket).await.unwrap();
+        silent.write_all(PREFACE).await.unwrap();
+        silent.write_all(SETTINGS).await.unwrap();
+        let (stream, asked) = next(6, &mut silent).await;
+        assert_eq!((stream, asked.len()), (0, 8), "a ping");
+        // Sooner than a connection without calls is closed.
+        until_closed(&mut silent).await;
+    }
 }
 
 #[tokio::test]
@@ -318,38 +357,32 @@ async fn connections_of_a_token_that_was_revoked_make_way_and_those_of_others_st
 
 #[tokio::test]
 async fn a_call_is_active_until_its_answer_is_read() {
-    let daemon = Setup::new("[limits]\nrequests_in_flight = 1\n").start();
-    let mut reader = UnixStream::connect(daemon.place.socket()).await.unwrap();
-    reader.write_all(PREFACE).await.unwrap();
-    // Its windows are closed: nothing of the answer but its head can be sent.
-    reader
-        .write_all(&frame(4, 0, 0, &[0, 4, 0, 0, 0, 0]))
-        .await
-        .unwrap();
-    reader.write_all(&frame(1, 4, 1, &call())).await.unwrap();
-    reader.write_all(&frame(0, 1, 1, &[0; 5])).await.unwrap();
-    // Until the head of the answer is here.
-    next(1, &mut reader).await;
-    let socket = daemon.place.socket();
-    let client = amem_client::Client::connect_unix(&socket).await.unwrap();
-    let answer = ask(client.channel(), &[]).await;
-    check_refused(
-        answer,
-        Code::ResourceExhausted,
-        "LOAD",
-        &["requests_in_flight"],
-    );
-    // Now it reads: the call ends, and there is room.
-    let window = 1_000_000_u32.to_be_bytes();
-    reader.write_all(&frame(8, 0, 1, &window)).await.unwrap();
-    let served = async {
-        while ask(client.channel(), &[]).await.is_err() {
-            tokio::task::yield_now().await;
-        }
-    };
-    timeout(Duration::from_secs(20), served)
-        .await
-        .expect("the call is still under way");
+    let (daemon, doors) = doors("[limits]\nrequests_in_flight = 1\n");
+    for door in doors {
+        let mut reader = UnixStream::connect(&door.socket).await.unwrap();
+        reader.write_all(PREFACE).await.unwrap();
+        // Its windows are closed: nothing of the answer but its head can be sent.
+        let closed = frame(4, 0, 0, &[0, 4, 0, 0, 0, 0]);
+        reader.write_all(&closed).await.unwrap();
+        reader.write_all(&frame(1, 4, 1, &door.head)).await.unwrap();
+        reader.write_all(&frame(0, 1, 1, door.body)).await.unwrap();
+        // Until the head of the answer is here.
+        next(1, &mut reader).await;
+        let client = daemon.client().await;
+        let answer = ask(client.channel(), &[]).await;
+        let words = &["requests_in_flight"];
+        check_refused(answer, Code::ResourceExhausted, "LOAD", words);
+        // Now it reads: the call ends, and there is room.
+        let window = 1_000_000_u32.to_be_bytes();
+        reader.write_all(&frame(8, 0, 1, &window)).await.unwrap();
+        let served = async {
+            while ask(client.channel(), &[]).await.is_err() {
+                tokio::task::yield_now().await;
+            }
+        };
+        let served = timeout(Duration::from_secs(20), served).await;
+        served.unwrap_or_else(|_| panic!("{}: the call is still under way", door.protocol));
+    }
 }
 
 #[tokio::test]
@@ -358,16 +391,21 @@ async fn control_frames_without_end_end_their_connection_with_goaway() {
     const ENHANCE_YOUR_CALM: [u8; 4] = [0, 0, 0, 0xb];
     /// More than a connection may send at once, and by far more than it may for a second of this test.
     const FRAMES: usize = 100_000;
-    let daemon = Setup::new("").start();
-    for (name, flood) in [
+    let (_daemon, doors) = doors("");
+    let floods = [
         ("PING", frame(6, 0, 0, b"12345678")),
         ("PING with ACK", frame(6, 1, 0, b"12345678")),
         ("SETTINGS", frame(4, 0, 0, &[])),
         ("PRIORITY", frame(2, 0, 1, &[0, 0, 0, 0, 7])),
         ("WINDOW_UPDATE", frame(8, 0, 0, &[0, 0, 0, 1])),
         ("an unknown frame", frame(0xfe, 0, 0, b"")),
-    ] {
-        let stream = UnixStream::connect(daemon.place.socket()).await.unwrap();
+    ];
+    for (door, (name, flood)) in floods
+        .iter()
+        .flat_map(|flood| doors.iter().map(move |door| (door, flood)))
+    {
+        let name = format!("{}: {name}", door.protocol);
+        let stream = UnixStream::connect(&door.socket).await.unwrap();
         let (mut from, mut to) = stream.into_split();
         to.write_all(PREFACE).await.unwrap();
         to.write_all(SETTINGS).await.unwrap();

@@ -223,3 +223,51 @@ async fn the_daemon_starts_in_any_working_folder() {
         place = daemon.end();
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn panics_while_nobody_reads_the_log_hold_up_no_call_and_no_end() {
+    let place = Setup::new("[traces]\notlp = \"127.0.0.1:4317\"");
+    let (at, socket) = (place.path("panic"), place.socket());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_amem-stalled-daemon"));
+    command.env_clear().args(place.command().get_args());
+    command
+        .env("AMEM_STALL_AT", &at)
+        .env("AMEM_STALL_PANIC", "1");
+    // Nobody reads it: each panic says more than it holds.
+    let mut daemon = command.stderr(Stdio::piped()).spawn().unwrap();
+    let began = Instant::now();
+    let client = loop {
+        match amem_client::Client::connect_unix(&socket).await {
+            Ok(client) if create(&client).await.is_ok() => break client,
+            _ => assert!(began.elapsed() < PATIENCE, "it does not start"),
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    };
+    std::fs::write(at, "").unwrap();
+    // By now each thread that calls need has met a panic.
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let called = tokio::time::timeout(PATIENCE, add(&client, "b", "after the panics")).await;
+    let ended = called.map(|added| added.is_ok());
+    let killed = Command::new("kill").arg(daemon.id().to_string()).status();
+    assert!(killed.unwrap().success());
+    let since = Instant::now();
+    let status = loop {
+        match daemon.try_wait().unwrap() {
+            Some(status) => break Some(status),
+            None if since.elapsed() > END_WITHIN => break None,
+            None => tokio::time::sleep(Duration::from_millis(20)).await,
+        }
+    };
+    daemon.kill().ok();
+    daemon.wait().unwrap();
+    assert_eq!(ended, Ok(true), "a call waits for the reader of the log");
+    assert!(status.is_some(), "the end waits for the reader of the log");
+}
+
+async fn create(client: &amem_client::Client) -> Result<(), tonic::Status> {
+    let request = amem_client::v1::CreateBrainRequest {
+        brain: "b".into(),
+        ..Default::default()
+    };
+    client.brains().create_brain(request).await.map(drop)
+}

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use amem_store::NewBrain;
 use amem_store::{Error as StoreError, IncomingFile, Store, folder};
 use tokio::task::JoinSet;
+use tokio::time::sleep;
 use uuid::Uuid;
 
 use super::engine::{BrainSlot, Engine, SlotGuard};
@@ -13,7 +14,7 @@ use super::known_brains::BrainIdentity;
 use crate::descriptors::open_max;
 use crate::error::{Error, Result};
 use crate::jobs::JobKind;
-use crate::limits::{ADOPT_WAIT, OPEN_AGAIN_AFTER};
+use crate::limits::{ADOPT_WAIT, OPEN_AGAIN_AFTER, OPEN_ROOM_EVERY, OPEN_ROOM_WAIT};
 use crate::open_brain::OpenBrain;
 use crate::tasks::{AnyFuture, blocking, run_to_end};
 
@@ -275,11 +276,24 @@ impl Engine {
         self.start_writer(store)
     }
 
-    /// Closes those brains that were not used longest, until fewer than `max` are open.
+    /// Closes those brains that were not used longest, until fewer than `max` are open. It waits for one that is in use
+    /// for a moment, such as by a list of all.
     ///
     /// # Errors
-    /// `OpenBrains` if all that are open are in use.
+    /// `OpenBrains` if all that are open stay in use.
     async fn make_room(&self, max: usize) -> Result<()> {
+        let until = Instant::now() + OPEN_ROOM_WAIT;
+        loop {
+            match self.close_unused(max).await {
+                Err(Error::OpenBrains { .. }) if Instant::now() < until => {
+                    sleep(OPEN_ROOM_EVERY).await;
+                }
+                done => return done,
+            }
+        }
+    }
+
+    async fn close_unused(&self, max: usize) -> Result<()> {
         let open = self.open_brains();
         let Some(excess) = (open.len() + 1)
             .checked_sub(max)

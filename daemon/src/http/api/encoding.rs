@@ -176,3 +176,80 @@ impl BodyCounter for BodyLength {
         0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+    use std::future::poll_fn;
+    use std::pin::Pin;
+
+    use axum::body::HttpBody;
+    use hyper::{Method, Request};
+    use tower::{Layer, Service};
+
+    use super::super::routes;
+    use crate::gateway::{GuardLayer, LatencyGuard};
+    use crate::ingress::latency::Latencies;
+    use crate::ingress::methods;
+
+    const SEARCH: &str = "/amem.v1.FactService/SearchFacts";
+
+    #[tokio::test]
+    async fn an_answer_counts_when_its_last_part_is_taken_and_one_cut_off_has_failed() {
+        let latencies = Latencies::new(methods::all());
+        let service = tower::service_fn(|request: Request<Body>| async move {
+            let refusal = Refusal::invalid("x", "it must not be");
+            let head = &mut request.into_parts().0;
+            Ok::<_, Infallible>(match head.uri.path() {
+                "/refused" => Rest.refused(refusal, &CallProgress::of(&Rest, head)),
+                _ => Response::new(Body::from("{}")),
+            })
+        });
+        let guard = LatencyGuard {
+            latencies: latencies.clone(),
+            encoding: &Rest,
+        };
+        let mut service = GuardLayer(guard).layer(service);
+        let mut call = async |method, path: &str| {
+            let route = routes::all().find(|route| route.call() == Some(SEARCH));
+            let of = RouteOf {
+                route: route.unwrap(),
+                params: Ok(Vec::new()),
+            };
+            let request = Request::builder().method(method).uri(path).extension(of);
+            let request = request.body(Body::empty()).unwrap();
+            service.call(request).await.unwrap().into_body()
+        };
+        let counts = || {
+            let rpc = latencies.page("", 1).0.remove(0).1;
+            (rpc.micros.len(), rpc.errors, rpc.in_flight)
+        };
+        let mut read = call(Method::POST, "/").await;
+        assert_eq!(counts(), (0, 0, 1));
+        let part = poll_fn(|cx| Pin::new(&mut read).poll_frame(cx)).await;
+        assert!(part.unwrap().is_ok() && read.is_end_stream());
+        assert_eq!(counts(), (1, 0, 0));
+        drop(read);
+        // The body of an answer to HEAD is never read.
+        drop(call(Method::HEAD, "/").await);
+        assert_eq!(counts(), (2, 0, 0));
+        drop(call(Method::POST, "/").await);
+        assert_eq!(counts(), (3, 1, 0));
+        drop(call(Method::POST, "/refused").await);
+        assert_eq!(counts(), (4, 2, 0));
+        let refused = latencies.refused();
+        assert_eq!((refused["GONE"], refused["INVALID"]), (1, 1));
+    }
+
+    #[test]
+    fn a_body_that_grows_beyond_its_limit_is_refused_where_it_does() {
+        let mut length = BodyLength {
+            bytes: 0,
+            bytes_max: 10,
+        };
+        assert_eq!(length.take(&[0; 6]), Ok(6));
+        assert_eq!(length.take(&[0; 4]), Ok(10));
+        assert_eq!(length.take(&[0]).unwrap_err().reason, "BODY_SIZE");
+    }
+}

@@ -25,14 +25,14 @@ pub(super) struct HeadGuard(pub(super) Control);
 
 impl Guard for HeadGuard {
     fn answer(self, request: Request<Body>, inner: InnerCall) -> AnswerFuture {
-        let (head, body) = request.into_parts();
+        let (mut head, body) = request.into_parts();
         let asked = head.headers.get(ORIGIN).cloned();
-        let progress = head.extensions.get::<CallProgress>().cloned();
+        let progress = CallProgress::of(&Rest, &mut head);
         Box::pin(async move {
             let mut answer = match check(&self.0.live().origins, &head) {
                 Err(refusal) => {
                     tracing::debug!(reason = &*refusal.reason, "refused a request");
-                    Rest.refused(refusal, &progress.unwrap_or_default())
+                    Rest.refused(refusal, &progress)
                 }
                 Ok(()) if cors::is_preflight(&head) => cors::preflight().into_response(),
                 Ok(()) => inner(Request::from_parts(head, body)).await,

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use amem_proto::answer::Code;
 use axum::body::Body;
 use hyper::header::{HeaderName, HeaderValue};
 use hyper::http::request::Parts;
@@ -29,14 +30,12 @@ use crate::limits::{
     HTTP_ANSWER_BYTES_MAX, HTTP_IGNORED_NAMES_MAX, HTTP_JSON_BYTES_AT_ONCE, HTTP_JSON_VALUE_BYTES,
 };
 use crate::refusal::{Refusal, Result};
-use amem_proto::answer::Code;
 
 /// What the guards of the gateway give a request.
 struct Admitted {
     of: RouteOf,
     caller: Caller,
     slot: CallSlot,
-    progress: CallProgress,
     is_tls: bool,
 }
 
@@ -48,7 +47,6 @@ impl Admitted {
             of: get.get::<RouteOf>()?.clone(),
             caller: get.get::<Caller>()?.clone(),
             slot: get.get::<CallSlot>()?.clone(),
-            progress: get.get::<CallProgress>()?.clone(),
             is_tls: matches!(peer, Peer::Tcp { tls: true, .. }),
         })
     }
@@ -59,14 +57,15 @@ const IGNORED: HeaderName = HeaderName::from_static("x-amem-ignored");
 
 /// Answers a request.
 pub(super) async fn respond(site: Arc<RestSite>, request: Request<Body>) -> Response<Body> {
-    let (head, body) = request.into_parts();
+    let (mut head, body) = request.into_parts();
+    let progress = CallProgress::of(&Rest, &mut head);
     let Some(admitted) = Admitted::of(&head) else {
         let refusal = Refusal::internal("the request did not pass ingress");
-        return Rest.refused(refusal, &CallProgress::default());
+        return Rest.refused(refusal, &progress);
     };
-    let (caller, progress) = (admitted.caller.clone(), admitted.progress.clone());
+    let caller = admitted.caller.clone();
     let mut names = Vec::new();
-    let done = run(&site, admitted, &head, body, &mut names).await;
+    let done = run(&site, admitted, (&head, body), &progress, &mut names).await;
     let done = done.and_then(|output| fitted(&site, &caller, &progress, output));
     let mut answer = match done {
         Ok((output, lease)) => {
@@ -91,15 +90,14 @@ pub(super) async fn respond(site: Arc<RestSite>, request: Request<Body>) -> Resp
 async fn run(
     site: &Arc<RestSite>,
     admitted: Admitted,
-    head: &Parts,
-    body: Body,
+    (head, body): (&Parts, Body),
+    progress: &CallProgress,
     ignored: &mut Vec<String>,
 ) -> Result<Output> {
     let Admitted {
         of: RouteOf { route, params },
         caller,
         slot,
-        progress,
         is_tls,
     } = admitted;
     let held = slot.bytes().clone();
