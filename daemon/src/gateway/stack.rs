@@ -21,12 +21,12 @@ pub(crate) struct GuardStack {
 }
 
 /// A service behind the guards that each request passes, admitted or not.
-type Named<S> =
+type NamedService<S> =
     GuardedService<NameGuard, GuardedService<LatencyGuard, GuardedService<PanicGuard, S>>>;
 
 impl GuardStack {
     /// The guards that each request passes, admitted or not.
-    pub(crate) fn around<S>(&self, inner: S) -> Named<S> {
+    pub(crate) fn around<S>(&self, inner: S) -> NamedService<S> {
         let encoding = self.encoding;
         let latency = LatencyGuard {
             latencies: self.latencies.clone(),

@@ -1,6 +1,6 @@
 //! A daemon of which every thread blocks once the file `$AMEM_STALL_AT` is there: `amemd` with an exporter of spans
-//! that begins such tasks when it is started (`traces.otlp`). With `$AMEM_STALL_PANIC` each task panics instead, and says
-//! more than a pipe holds.
+//! that begins such tasks when it is started (`traces.otlp`). With `$AMEM_STALL_PANIC` each task panics instead, with
+//! more words than a pipe holds.
 
 #![forbid(unsafe_code)]
 

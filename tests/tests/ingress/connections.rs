@@ -24,7 +24,7 @@ fn frame(kind: u8, flags: u8, stream: u8, payload: &[u8]) -> Vec<u8> {
 }
 
 /// A socket by which calls come in, and how a call of `GetStatus` is encoded there.
-struct Door {
+struct CallSocket {
     protocol: &'static str,
     socket: PathBuf,
     head: Vec<u8>,
@@ -33,20 +33,20 @@ struct Door {
     answer: [u8; 2],
 }
 
-/// A daemon, and its doors by HTTP/2: every guard of a connection holds for each of them.
-fn doors(settings: &str) -> (Daemon, [Door; 2]) {
+/// A daemon, and its sockets for calls by HTTP/2: every guard of a connection holds for each of them.
+fn sockets(settings: &str) -> (Daemon, [CallSocket; 2]) {
     let place = Setup::new("");
     let http = place.path("http.sock");
     let listen = format!("[http]\nlisten = \"unix:{}\"\n", http.display());
     place.configure(&format!("{listen}{settings}"));
-    let grpc = Door {
+    let grpc = CallSocket {
         protocol: "gRPC",
         socket: place.socket(),
         head: call(b"/amem.v1.AdminService/GetStatus", b"application/grpc"),
         body: &[0; 5],
         answer: [1, 1],
     };
-    let rest = Door {
+    let rest = CallSocket {
         protocol: "REST",
         socket: http,
         head: call(b"/v1/daemon/get-status", b"application/json"),
@@ -104,8 +104,8 @@ async fn until_closed(stream: &mut (impl AsyncReadExt + Unpin)) -> Vec<u8> {
 async fn an_idle_connection_is_closed_and_an_active_one_stays() {
     let settings = "[limits]\npreface_millis = 300\n[tcp]\nlisten = \"127.0.0.1:0\"\n\
                     tokens_file = \"tokens.toml\"\n";
-    let (daemon, doors) = doors(settings);
-    for Door { socket, .. } in &doors {
+    let (daemon, sockets) = sockets(settings);
+    for CallSocket { socket, .. } in &sockets {
         let mut speaks = UnixStream::connect(socket).await.unwrap();
         speaks.write_all(PREFACE).await.unwrap();
         speaks.write_all(SETTINGS).await.unwrap();
@@ -134,7 +134,7 @@ async fn an_idle_connection_is_closed_and_an_active_one_stays() {
         }
     }
     // HTTP/1 is for one of them.
-    let mut other = UnixStream::connect(&doors[0].socket).await.unwrap();
+    let mut other = UnixStream::connect(&sockets[0].socket).await.unwrap();
     let get = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
     other.write_all(get).await.unwrap();
     assert!(until_closed(&mut other).await.is_empty());
@@ -142,7 +142,7 @@ async fn an_idle_connection_is_closed_and_an_active_one_stays() {
 
 #[tokio::test]
 async fn invalid_or_endless_headers_close_their_connection_only() {
-    let (daemon, doors) = doors("");
+    let (daemon, sockets) = sockets("");
     let client = daemon.client().await;
     let header_frame = |kind, flags, payload: &[u8]| frame(kind, flags, 1, payload);
     let mut endless = header_frame(1, 0, &[0x10; 16_000]);
@@ -154,9 +154,9 @@ async fn invalid_or_endless_headers_close_their_connection_only() {
         header_frame(9, 4, b"x"),
         endless,
     ];
-    for (Door { socket, .. }, bytes) in doors
+    for (CallSocket { socket, .. }, bytes) in sockets
         .iter()
-        .flat_map(|door| bad.iter().map(move |bad| (door, bad)))
+        .flat_map(|by| bad.iter().map(move |bad| (by, bad)))
     {
         let mut stream = UnixStream::connect(socket).await.unwrap();
         stream.write_all(PREFACE).await.unwrap();
@@ -193,14 +193,14 @@ async fn headers_over_their_limit_are_refused_and_the_next_call_is_served() {
 
 #[tokio::test]
 async fn streams_over_the_limit_of_a_connection_are_refused_and_the_others_continue() {
-    let (_daemon, doors) = doors("[limits]\nstreams_per_connection = 2\n");
-    for door in doors {
-        let mut caller = UnixStream::connect(&door.socket).await.unwrap();
+    let (_daemon, sockets) = sockets("[limits]\nstreams_per_connection = 2\n");
+    for by in sockets {
+        let mut caller = UnixStream::connect(&by.socket).await.unwrap();
         caller.write_all(PREFACE).await.unwrap();
         caller.write_all(SETTINGS).await.unwrap();
         // Calls of which the message does not come.
         for stream in [1, 3, 5] {
-            let begun = frame(1, 4, stream, &door.head);
+            let begun = frame(1, 4, stream, &by.head);
             caller.write_all(&begun).await.unwrap();
         }
         let (stream, why) = next(3, &mut caller).await;
@@ -208,12 +208,12 @@ async fn streams_over_the_limit_of_a_connection_are_refused_and_the_others_conti
         // One that ends makes room for another: both are answered, with an end of their own.
         for stream in [1, 7] {
             if stream == 7 {
-                caller.write_all(&frame(1, 4, 7, &door.head)).await.unwrap();
+                caller.write_all(&frame(1, 4, 7, &by.head)).await.unwrap();
             }
-            let message = frame(0, 1, stream, door.body);
+            let message = frame(0, 1, stream, by.body);
             caller.write_all(&message).await.unwrap();
-            for kind in door.answer {
-                let protocol = door.protocol;
+            for kind in by.answer {
+                let protocol = by.protocol;
                 assert_eq!(next(kind, &mut caller).await.0, stream, "{protocol} {kind}");
             }
         }
@@ -222,9 +222,9 @@ async fn streams_over_the_limit_of_a_connection_are_refused_and_the_others_conti
 
 #[tokio::test]
 async fn a_peer_that_does_not_answer_pings_is_disconnected() {
-    let (_daemon, doors) = doors("[limits]\nkeepalive_secs = 1\n");
-    for door in doors {
-        let mut silent = UnixStream::connect(&door.socket).await.unwrap();
+    let (_daemon, sockets) = sockets("[limits]\nkeepalive_secs = 1\n");
+    for by in sockets {
+        let mut silent = UnixStream::connect(&by.socket).await.unwrap();
         silent.write_all(PREFACE).await.unwrap();
         silent.write_all(SETTINGS).await.unwrap();
         let (stream, asked) = next(6, &mut silent).await;
@@ -357,15 +357,15 @@ async fn connections_of_a_token_that_was_revoked_make_way_and_those_of_others_st
 
 #[tokio::test]
 async fn a_call_is_active_until_its_answer_is_read() {
-    let (daemon, doors) = doors("[limits]\nrequests_in_flight = 1\n");
-    for door in doors {
-        let mut reader = UnixStream::connect(&door.socket).await.unwrap();
+    let (daemon, sockets) = sockets("[limits]\nrequests_in_flight = 1\n");
+    for by in sockets {
+        let mut reader = UnixStream::connect(&by.socket).await.unwrap();
         reader.write_all(PREFACE).await.unwrap();
         // Its windows are closed: nothing of the answer but its head can be sent.
         let closed = frame(4, 0, 0, &[0, 4, 0, 0, 0, 0]);
         reader.write_all(&closed).await.unwrap();
-        reader.write_all(&frame(1, 4, 1, &door.head)).await.unwrap();
-        reader.write_all(&frame(0, 1, 1, door.body)).await.unwrap();
+        reader.write_all(&frame(1, 4, 1, &by.head)).await.unwrap();
+        reader.write_all(&frame(0, 1, 1, by.body)).await.unwrap();
         // Until the head of the answer is here.
         next(1, &mut reader).await;
         let client = daemon.client().await;
@@ -381,7 +381,7 @@ async fn a_call_is_active_until_its_answer_is_read() {
             }
         };
         let served = timeout(Duration::from_secs(20), served).await;
-        served.unwrap_or_else(|_| panic!("{}: the call is still under way", door.protocol));
+        served.unwrap_or_else(|_| panic!("{}: the call is still under way", by.protocol));
     }
 }
 
@@ -391,7 +391,7 @@ async fn control_frames_without_end_end_their_connection_with_goaway() {
     const ENHANCE_YOUR_CALM: [u8; 4] = [0, 0, 0, 0xb];
     /// More than a connection may send at once, and by far more than it may for a second of this test.
     const FRAMES: usize = 100_000;
-    let (_daemon, doors) = doors("");
+    let (_daemon, sockets) = sockets("");
     let floods = [
         ("PING", frame(6, 0, 0, b"12345678")),
         ("PING with ACK", frame(6, 1, 0, b"12345678")),
@@ -400,12 +400,12 @@ async fn control_frames_without_end_end_their_connection_with_goaway() {
         ("WINDOW_UPDATE", frame(8, 0, 0, &[0, 0, 0, 1])),
         ("an unknown frame", frame(0xfe, 0, 0, b"")),
     ];
-    for (door, (name, flood)) in floods
+    for (by, (name, flood)) in floods
         .iter()
-        .flat_map(|flood| doors.iter().map(move |door| (door, flood)))
+        .flat_map(|flood| sockets.iter().map(move |by| (by, flood)))
     {
-        let name = format!("{}: {name}", door.protocol);
-        let stream = UnixStream::connect(&door.socket).await.unwrap();
+        let name = format!("{}: {name}", by.protocol);
+        let stream = UnixStream::connect(&by.socket).await.unwrap();
         let (mut from, mut to) = stream.into_split();
         to.write_all(PREFACE).await.unwrap();
         to.write_all(SETTINGS).await.unwrap();

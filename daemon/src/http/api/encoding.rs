@@ -15,9 +15,9 @@ use tracing::{Span, field};
 
 use super::coding::too_large;
 use super::errors;
-use super::output::{EVENT_STREAM, Output};
+use super::output::{EVENT_STREAM, Output, OutputBody};
 use super::route::{Route, RouteOf};
-use super::rpc::{failure_event, part_kind};
+use super::rpc::{EventBody, failure_event, part_kind};
 use crate::config::Limits;
 use crate::gateway::{
     BodyCounter, BodyStall, CallProgress, Encoding, EndFunction, PartKind, body_error, refusal_in,
@@ -49,6 +49,20 @@ fn method_and_path(head: &Parts) -> (&'static str, &'static str) {
         route.map_or("any", |route| route.method),
         path.unwrap_or("other"),
     )
+}
+
+impl Output {
+    /// The answer, for the guards of the gateway.
+    pub(super) fn into_response(self) -> Response<Body> {
+        let body = match self.body {
+            OutputBody::Whole(bytes) => Body::from(bytes),
+            OutputBody::Events(messages) => Body::new(EventBody::new(messages)),
+        };
+        let mut response = Response::new(body);
+        *response.status_mut() = self.status;
+        *response.headers_mut() = self.headers;
+        response
+    }
 }
 
 impl Protocol for Rest {

@@ -1,8 +1,8 @@
 //! REST: fact memory over HTTP and JSON, for the specification's clients and for those of mem0 (`facts`); and the calls
 //! of amem.v1 with the JSON of their messages (`rpc`).
 //!
-//! A request has its row in `routes`, passes the guards of `gateway` with `head_guard` among them, and comes to `serve`:
-//! its body and options, and the handler of its row. Handlers (`facts`) make messages of `amem_proto` and call
+//! A request has its row in `routes`, passes the guards of `gateway` with `head_guard` among them, and comes to
+//! `serve`: its body and options, and the row's handler. Handlers (`facts`) make messages of `amem_proto` and call
 //! `Gateway::fact_as`, as gRPC does, so that scopes of tokens, roles and limits hold.
 //!
 //! Promises: one identity, one connection limit, one quota and one table of rates with gRPC; every answer is typed; no
@@ -42,8 +42,8 @@ mod serve;
 
 mod routes;
 
-mod door;
+mod service;
 
-pub(crate) use door::router;
 pub(crate) use encoding::Rest;
 pub(crate) use openapi::description;
+pub(crate) use service::router;

@@ -1,16 +1,15 @@
 //! What a handler answers.
 
 use amem_proto::v1;
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
+use hyper::StatusCode;
 use hyper::header::{
     CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, VARY,
 };
-use hyper::{Response, StatusCode};
 use serde_json::Value;
 
 use super::body::waiting;
 use super::coding::Coding;
-use super::rpc::EventBody;
 use crate::calls::AnswerStream;
 use crate::limits::HTTP_PACKED_BYTES_MIN;
 
@@ -127,19 +126,6 @@ impl Output {
         let name = HeaderName::from_static(name);
         self.headers.insert(name, HeaderValue::from_static(value));
         self
-    }
-}
-
-impl Output {
-    pub(super) fn into_response(self) -> Response<Body> {
-        let body = match self.body {
-            OutputBody::Whole(bytes) => Body::from(bytes),
-            OutputBody::Events(messages) => Body::new(EventBody::new(messages)),
-        };
-        let mut response = Response::new(body);
-        *response.status_mut() = self.status;
-        *response.headers_mut() = self.headers;
-        response
     }
 }
 

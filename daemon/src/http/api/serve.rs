@@ -32,14 +32,14 @@ use crate::limits::{
 use crate::refusal::{Refusal, Result};
 
 /// What the guards of the gateway give a request.
-struct Admitted {
+struct RestAdmission {
     of: RouteOf,
     caller: Caller,
     slot: CallSlot,
     is_tls: bool,
 }
 
-impl Admitted {
+impl RestAdmission {
     fn of(head: &Parts) -> Option<Self> {
         let get = &head.extensions;
         let peer = &get.get::<ConnectionInfo>()?.peer;
@@ -59,7 +59,7 @@ const IGNORED: HeaderName = HeaderName::from_static("x-amem-ignored");
 pub(super) async fn respond(site: Arc<RestSite>, request: Request<Body>) -> Response<Body> {
     let (mut head, body) = request.into_parts();
     let progress = CallProgress::of(&Rest, &mut head);
-    let Some(admitted) = Admitted::of(&head) else {
+    let Some(admitted) = RestAdmission::of(&head) else {
         let refusal = Refusal::internal("the request did not pass ingress");
         return Rest.refused(refusal, &progress);
     };
@@ -89,12 +89,12 @@ pub(super) async fn respond(site: Arc<RestSite>, request: Request<Body>) -> Resp
 /// Reads a request, and executes it; `ignored` gets the names of the options that it does not know.
 async fn run(
     site: &Arc<RestSite>,
-    admitted: Admitted,
+    admitted: RestAdmission,
     (head, body): (&Parts, Body),
     progress: &CallProgress,
     ignored: &mut Vec<String>,
 ) -> Result<Output> {
-    let Admitted {
+    let RestAdmission {
         of: RouteOf { route, params },
         caller,
         slot,
