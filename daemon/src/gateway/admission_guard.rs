@@ -66,7 +66,7 @@ impl AdmissionGuard {
         let counter = encoding.counter(head, &admitted.requirement);
         let stall = encoding.stall(head, &self.admission.limits());
         let held = admitted.slot.bytes().clone();
-        let body = Body::new(RequestBody::new(body, held, counter, stall, encoding));
+        let body = RequestBody::wrap(body, held, counter, stall, encoding);
         let body = guard_request(body, &admitted.authorization, encoding);
         head.extensions.insert(admitted.caller.clone());
         head.extensions.insert(admitted.slot.clone());
@@ -115,7 +115,7 @@ struct AdmittedCall {
 }
 
 impl Guard for AdmissionGuard {
-    fn answer(self, request: Request<Body>, inner: InnerCall) -> AnswerFuture {
+    fn answer(&self, request: Request<Body>, inner: InnerCall) -> AnswerFuture {
         let (mut head, body) = request.into_parts();
         let progress = CallProgress::of(self.encoding, &mut head);
         let (body, mut call) = match self.admit(&mut head, body) {
@@ -127,10 +127,12 @@ impl Guard for AdmissionGuard {
             }
         };
         let answer = inner(Request::from_parts(head, body));
+        let guard = self.clone();
         Box::pin(async move {
             let answer = call.admitted.run(answer).await;
-            let answer = answer.unwrap_or_else(|refusal| self.encoding.refused(refusal, &progress));
-            self.send(answer, call)
+            let answer =
+                answer.unwrap_or_else(|refusal| guard.encoding.refused(refusal, &progress));
+            guard.send(answer, call)
         })
     }
 }

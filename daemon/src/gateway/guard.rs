@@ -1,70 +1,89 @@
-//! A guard: what happens around a call, as a layer of tower.
+//! Guards: what happens around a call, as a service of tower.
 
 use std::convert::Infallible;
+use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use axum::body::Body;
 use hyper::{Request, Response};
-use tower::{Layer, Service};
+use tower::Service;
 
 /// An answer that is on its way. It has no type of its own, so that each guard is compiled once.
 pub(crate) type AnswerFuture = Pin<Box<dyn Future<Output = Response<Body>> + Send>>;
 
-/// What a guard stands around: `inner` begins its work once it is called.
+/// What a guard stands around.
 pub(crate) type InnerCall = Box<dyn FnOnce(Request<Body>) -> AnswerFuture + Send>;
 
 /// What happens around a call.
-pub(crate) trait Guard: Clone + Send + 'static {
+pub(crate) trait Guard: fmt::Debug + Send + Sync {
     /// Answers a request, by `inner` if that may.
-    fn answer(self, request: Request<Body>, inner: InnerCall) -> AnswerFuture;
+    fn answer(&self, request: Request<Body>, inner: InnerCall) -> AnswerFuture;
 }
 
-/// The layer of a guard.
-#[derive(Debug, Clone)]
-pub(crate) struct GuardLayer<G>(pub(crate) G);
+/// What answers a request that has passed the guards.
+pub(crate) type CallFunction = Arc<dyn Fn(Request<Body>) -> AnswerFuture + Send + Sync>;
 
-impl<G: Clone, S> Layer<S> for GuardLayer<G> {
-    type Service = GuardedService<G, S>;
+/// Calls behind guards.
+#[derive(Clone)]
+pub(crate) struct GuardedCalls {
+    /// From the outside in.
+    guards: Arc<[Arc<dyn Guard>]>,
+    call: CallFunction,
+}
 
-    fn layer(&self, inner: S) -> GuardedService<G, S> {
-        let guard = self.0.clone();
-        GuardedService { guard, inner }
+impl GuardedCalls {
+    pub(crate) fn new(guards: impl Into<Arc<[Arc<dyn Guard>]>>, call: CallFunction) -> Self {
+        let guards = guards.into();
+        Self { guards, call }
+    }
+
+    /// Answers a request that has passed the first `passed` guards.
+    fn answer(self, passed: usize, request: Request<Body>) -> AnswerFuture {
+        let Some(guard) = self.guards.get(passed).cloned() else {
+            return (self.call)(request);
+        };
+        let inner = move |request| self.answer(passed + 1, request);
+        guard.answer(request, Box::new(inner))
     }
 }
 
-/// A service behind a guard.
-#[derive(Debug, Clone)]
-pub(crate) struct GuardedService<G, S> {
-    guard: G,
-    inner: S,
-}
-
-impl<G, S> Service<Request<Body>> for GuardedService<G, S>
-where
-    G: Guard,
-    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
-    S: Clone + Send + 'static,
-    S::Future: Send + 'static,
-{
+impl Service<Request<Body>> for GuardedCalls {
     type Response = Response<Body>;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
 
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        self.inner.poll_ready(cx)
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        // The service that was ready is the one to call.
-        let next = self.inner.clone();
-        let mut ready = std::mem::replace(&mut self.inner, next);
-        let inner = move |request| -> AnswerFuture {
-            let answer = ready.call(request);
-            Box::pin(async move { answer.await.unwrap_or_else(|never| match never {}) })
-        };
-        let answer = self.guard.clone().answer(request, Box::new(inner));
+        let answer = self.clone().answer(0, request);
         Box::pin(async move { Ok(answer.await) })
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A service behind one guard.
+    pub(crate) fn guarded<S>(guard: impl Guard + 'static, service: S) -> GuardedCalls
+    where
+        S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
+        S: Clone + Send + Sync + 'static,
+        S::Future: Send,
+    {
+        let call: CallFunction = Arc::new(move |request| {
+            let mut service = service.clone();
+            Box::pin(async move {
+                let answer = service.call(request).await;
+                answer.unwrap_or_else(|never| match never {})
+            })
+        });
+        let guards: [Arc<dyn Guard>; 1] = [Arc::new(guard)];
+        GuardedCalls::new(guards, call)
     }
 }

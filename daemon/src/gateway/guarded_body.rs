@@ -2,13 +2,12 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::Poll;
 
-use axum::Error;
-use axum::body::{Body, Bytes, HttpBody};
-use http_body::SizeHint;
+use axum::body::{Body, HttpBody};
 
 use super::encoding::{Encoding, EndFunction, FrameResult};
+use super::watched_body::WatchedBody;
 use crate::ingress::authorization::RequestAuthorization;
 use crate::refusal::Refusal;
 
@@ -41,49 +40,17 @@ fn guard(
     mut authorization: RequestAuthorization,
     end: impl FnOnce(Refusal) -> FrameResult + Send + 'static,
 ) -> Body {
-    // An answer of headers only is complete.
-    if inner.is_end_stream() {
-        return inner;
-    }
     let end_on = authorization.end_on();
-    Body::new(GuardedBody {
-        inner,
-        ended: Some(Box::pin(
-            async move { end(authorization.ended(end_on).await) },
-        )),
-    })
-}
-
-struct GuardedBody {
-    inner: Body,
-    /// Ready with the last frame; `None` once it has ended.
-    ended: Option<Pin<Box<dyn Future<Output = FrameResult> + Send>>>,
-}
-
-impl HttpBody for GuardedBody {
-    type Data = Bytes;
-    type Error = Error;
-
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<FrameResult>> {
-        let this = &mut *self;
-        let Some(ended) = &mut this.ended else {
-            return Poll::Ready(None);
-        };
-        if let Poll::Ready(last) = ended.as_mut().poll(cx) {
-            this.ended = None;
+    let ended = async move { end(authorization.ended(end_on).await) };
+    // `None` once it has ended.
+    let mut ended = Some(Box::pin(ended));
+    WatchedBody::wrap(inner, move |inner, cx| {
+        if let Some(Poll::Ready(last)) = ended.as_mut().map(|ended| ended.as_mut().poll(cx)) {
+            ended = None;
             // The producer of the body ends as well.
-            this.inner = Body::empty();
+            *inner = Body::empty();
             return Poll::Ready(Some(last));
         }
-        Pin::new(&mut this.inner).poll_frame(cx)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.ended.is_none() || self.inner.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        // It may end before the size of `inner`.
-        SizeHint::default()
-    }
+        Pin::new(inner).poll_frame(cx)
+    })
 }

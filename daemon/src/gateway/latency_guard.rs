@@ -2,18 +2,17 @@
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::task::{Context, Poll, ready};
+use std::task::{Poll, ready};
 
 use amem_engine::polls::{named, named_poll};
 use amem_locks::LockResultExt;
-use axum::Error;
-use axum::body::{Body, Bytes, HttpBody};
-use http_body::SizeHint;
+use axum::body::{Body, HttpBody};
 use hyper::http::Extensions;
-use hyper::{Method, Request, Response};
+use hyper::{Method, Request};
 
 use super::encoding::{CallProgress, Encoding, FrameResult, PartKind};
 use super::guard::{AnswerFuture, Guard, InnerCall};
+use super::watched_body::WatchedBody;
 use crate::ingress::latency::{CallTimer, Latencies};
 
 /// The guard.
@@ -42,25 +41,33 @@ impl SharedCallTimer {
         self.timer().end(failed);
     }
 
-    /// The latency of a stream ends with its first message.
-    fn record_message(&self) {
-        let mut timer = self.timer();
-        if timer.streams {
-            timer.record();
+    /// Looks at a part of the answer; `None` is its end.
+    fn watch(&self, frame: Option<&FrameResult>, encoding: &dyn Encoding) {
+        let frame = match frame {
+            None => return self.end(None),
+            Some(Err(error)) => return self.end(Some(&encoding.failure_of(error))),
+            Some(Ok(frame)) => frame,
+        };
+        if let Some(trailers) = frame.trailers_ref() {
+            let failure = encoding.failure(trailers, &Extensions::new());
+            return self.end(failure.as_deref());
+        }
+        match frame.data_ref().map(|data| encoding.part_kind(data)) {
+            // The latency of a stream ends with its first message.
+            Some(PartKind::Message) if self.timer().streams => self.timer().record(),
+            Some(PartKind::Failure(reason)) => self.end(Some(&reason)),
+            _ => {}
         }
     }
 }
 
 impl Guard for LatencyGuard {
-    fn answer(self, request: Request<Body>, inner: InnerCall) -> AnswerFuture {
-        let Self {
-            latencies,
-            encoding,
-        } = self;
+    fn answer(&self, request: Request<Body>, inner: InnerCall) -> AnswerFuture {
+        let encoding = self.encoding;
         let (mut head, body) = request.into_parts();
         let CallProgress { name, .. } = CallProgress::of(encoding, &mut head);
         let measured = encoding.measured(&head);
-        let call = measured.map(|path| SharedCallTimer::begin(&latencies, path));
+        let call = measured.map(|path| SharedCallTimer::begin(&self.latencies, path));
         if let Some(call) = &call {
             head.extensions.insert(call.clone());
         }
@@ -71,74 +78,24 @@ impl Guard for LatencyGuard {
             let Some(call) = call else {
                 return answer;
             };
-            let (head, body) = answer.into_parts();
-            let failure = encoding.failure(&head.headers, &head.extensions);
-            if failure.is_some() || is_head || body.is_end_stream() {
+            let failure = encoding.failure(answer.headers(), answer.extensions());
+            if failure.is_some() || is_head || answer.body().is_end_stream() {
                 // The body is not polled, or says nothing more.
                 call.end(failure.as_deref());
             }
             call.timer().answered = true;
-            let body = LatencyBody {
-                inner: body,
-                call,
-                name,
-                encoding,
-            };
-            Response::from_parts(head, Body::new(body))
+            answer.map(|body| {
+                WatchedBody::wrap(body, move |inner, cx| {
+                    let frame = ready!(named_poll(&name, || Pin::new(&mut *inner).poll_frame(cx)));
+                    call.watch(frame.as_ref(), encoding);
+                    if inner.is_end_stream() {
+                        // It is not polled again.
+                        call.end(None);
+                    }
+                    Poll::Ready(frame)
+                })
+            })
         })
-    }
-}
-
-/// The body of an answer, watched for its end.
-struct LatencyBody {
-    inner: Body,
-    call: SharedCallTimer,
-    name: Arc<str>,
-    encoding: &'static dyn Encoding,
-}
-
-impl LatencyBody {
-    fn watch(&self, frame: &Option<FrameResult>) {
-        let Self { call, encoding, .. } = self;
-        let frame = match frame {
-            None => return call.end(None),
-            Some(Err(error)) => return call.end(Some(&encoding.failure_of(error))),
-            Some(Ok(frame)) => frame,
-        };
-        if let Some(trailers) = frame.trailers_ref() {
-            let failure = encoding.failure(trailers, &Extensions::new());
-            return call.end(failure.as_deref());
-        }
-        match frame.data_ref().map(|data| encoding.part_kind(data)) {
-            Some(PartKind::Message) => call.record_message(),
-            Some(PartKind::Failure(reason)) => call.end(Some(&reason)),
-            Some(PartKind::SignOfLife) | None => {}
-        }
-        if self.inner.is_end_stream() {
-            // It is not polled again.
-            call.end(None);
-        }
-    }
-}
-
-impl HttpBody for LatencyBody {
-    type Data = Bytes;
-    type Error = Error;
-
-    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<FrameResult>> {
-        let this = self.get_mut();
-        let inner = Pin::new(&mut this.inner);
-        let frame = ready!(named_poll(&this.name, || inner.poll_frame(cx)));
-        this.watch(&frame);
-        Poll::Ready(frame)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.inner.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.inner.size_hint()
     }
 }
 
@@ -147,12 +104,16 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
     use std::convert::Infallible;
+    use std::task::Context;
 
+    use axum::Error;
+    use axum::body::Bytes;
+    use hyper::Response;
     use tonic::Status;
-    use tower::{Layer, Service};
+    use tower::Service;
 
-    use crate::gateway::GuardLayer;
     use crate::gateway::encoding::tests::ENCODINGS;
+    use crate::gateway::guarded;
     use crate::ingress::latency::Rpc;
     use crate::ingress::methods::Method;
     use crate::limits::REASONS_MAX;
@@ -182,7 +143,7 @@ mod tests {
             latencies: latencies.clone(),
             encoding: ENCODINGS[0],
         };
-        let mut service = GuardLayer(guard).layer(service);
+        let mut service = guarded(guard, service);
         service.call(request).await.unwrap()
     }
 

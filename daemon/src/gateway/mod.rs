@@ -17,6 +17,8 @@ mod server;
 mod encoding;
 mod guard;
 
+mod watched_body;
+
 mod guarded_body;
 mod request_body;
 mod unsent_bytes;
@@ -34,7 +36,9 @@ pub(crate) use admission_guard::AdmissionGuard;
 pub(crate) use encoding::{
     BodyCounter, BodyStall, CallProgress, Encoding, EndFunction, PartKind, body_error, refusal_in,
 };
-pub(crate) use guard::{AnswerFuture, Guard, GuardLayer, InnerCall};
+#[cfg(test)]
+pub(crate) use guard::tests::guarded;
+pub(crate) use guard::{AnswerFuture, CallFunction, Guard, GuardedCalls, InnerCall};
 pub(crate) use http1::too_large;
 #[cfg(test)]
 pub(crate) use latency_guard::LatencyGuard;

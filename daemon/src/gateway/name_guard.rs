@@ -20,8 +20,8 @@ const REQUEST_NAME: HeaderName = HeaderName::from_static("x-request-id");
 pub(crate) struct NameGuard(pub(crate) &'static dyn Encoding);
 
 impl Guard for NameGuard {
-    fn answer(self, request: Request<Body>, inner: InnerCall) -> AnswerFuture {
-        let Self(encoding) = self;
+    fn answer(&self, request: Request<Body>, inner: InnerCall) -> AnswerFuture {
+        let Self(encoding) = *self;
         let name = request_name(request.headers());
         let (head, body) = request.into_parts();
         // Admission records the principal.
@@ -65,10 +65,10 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use hyper::Response;
-    use tower::{Layer, Service};
+    use tower::Service;
 
-    use crate::gateway::GuardLayer;
     use crate::gateway::encoding::tests::ENCODINGS;
+    use crate::gateway::guarded;
 
     /// The lines of a log.
     #[derive(Debug, Clone, Default)]
@@ -107,7 +107,7 @@ mod tests {
             .uri("/a/b")
             .header(REQUEST_NAME, "turn-7");
         let request = request.body(Body::empty()).unwrap();
-        let mut service = GuardLayer(NameGuard(ENCODINGS[0])).layer(service);
+        let mut service = guarded(NameGuard(ENCODINGS[0]), service);
         service.call(request).await.unwrap();
         let told = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
         let told: Vec<serde_json::Value> = told
@@ -143,7 +143,7 @@ mod tests {
             let request = request.body(()).unwrap();
             for encoding in ENCODINGS {
                 let request = request.clone().map(|()| Body::empty());
-                let mut service = GuardLayer(NameGuard(encoding)).layer(service);
+                let mut service = guarded(NameGuard(encoding), service);
                 let answer = service.call(request).await.unwrap();
                 let name = answer.headers()[REQUEST_NAME].to_str().unwrap();
                 assert_eq!(names.first() == Some(&name), kept, "{names:?}: {name}");

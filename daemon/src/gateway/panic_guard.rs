@@ -3,17 +3,16 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::Poll;
 
 use amem_engine::tasks::{TaskPanic, caught};
-use axum::Error;
-use axum::body::{Body, Bytes, HttpBody};
-use http_body::SizeHint;
-use hyper::Request;
+use axum::body::{Body, HttpBody};
+use hyper::{Request, Response};
 use tracing::Span;
 
-use super::encoding::{CallProgress, Encoding, EndFunction, FrameResult};
+use super::encoding::{CallProgress, Encoding, EndFunction};
 use super::guard::{AnswerFuture, Guard, InnerCall};
+use super::watched_body::WatchedBody;
 use crate::refusal::Refusal;
 
 /// The guard.
@@ -21,8 +20,8 @@ use crate::refusal::Refusal;
 pub(crate) struct PanicGuard(pub(crate) &'static dyn Encoding);
 
 impl Guard for PanicGuard {
-    fn answer(self, request: Request<Body>, inner: InnerCall) -> AnswerFuture {
-        let Self(encoding) = self;
+    fn answer(&self, request: Request<Body>, inner: InnerCall) -> AnswerFuture {
+        let Self(encoding) = *self;
         let (mut head, body) = request.into_parts();
         let progress = CallProgress::of(encoding, &mut head);
         let request = Request::from_parts(head, body);
@@ -31,8 +30,7 @@ impl Guard for PanicGuard {
                 Ok(answer) => {
                     let (head, body) = answer.into_parts();
                     let end = encoding.end_of(&head);
-                    let body = PanicBody::wrap(body, progress.name, end);
-                    hyper::Response::from_parts(head, body)
+                    Response::from_parts(head, wrap(body, progress.name, end))
                 }
                 Err(TaskPanic) => encoding.refused(stopped(&progress.name), &progress),
             }
@@ -47,56 +45,18 @@ fn stopped(name: &str) -> Refusal {
 }
 
 /// The body of an answer, which may panic after a part of it was sent.
-struct PanicBody {
-    /// `None` once it has panicked.
-    inner: Option<Body>,
-    name: Arc<str>,
-    end: EndFunction,
-    /// Of the call.
-    span: Span,
-}
-
-impl PanicBody {
-    fn wrap(inner: Body, name: Arc<str>, end: EndFunction) -> Body {
-        // An answer of headers only is complete.
-        if inner.is_end_stream() {
-            return inner;
-        }
-        let (inner, span) = (Some(inner), Span::current());
-        Body::new(Self {
-            inner,
-            name,
-            end,
-            span,
-        })
-    }
-}
-
-impl HttpBody for PanicBody {
-    type Data = Bytes;
-    type Error = Error;
-
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<FrameResult>> {
-        let Some(inner) = &mut self.inner else {
-            return Poll::Ready(None);
-        };
-        catch_unwind(AssertUnwindSafe(|| Pin::new(inner).poll_frame(cx))).unwrap_or_else(|_| {
-            let stopped = self.span.in_scope(|| stopped(&self.name));
+fn wrap(body: Body, name: Arc<str>, end: EndFunction) -> Body {
+    let span = Span::current();
+    WatchedBody::wrap(body, move |inner, cx| {
+        let next = catch_unwind(AssertUnwindSafe(|| Pin::new(&mut *inner).poll_frame(cx)));
+        next.unwrap_or_else(|_| {
+            let stopped = span.in_scope(|| stopped(&name));
             // Dropping the body may panic as well.
-            let inner = self.inner.take();
+            let inner = std::mem::take(inner);
             drop(catch_unwind(AssertUnwindSafe(|| drop(inner))));
-            Poll::Ready(Some((self.end)(stopped)))
+            Poll::Ready(Some(end(stopped)))
         })
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.inner.as_ref().is_none_or(HttpBody::is_end_stream)
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        let inner = self.inner.as_ref();
-        inner.map_or(SizeHint::with_exact(0), HttpBody::size_hint)
-    }
+    })
 }
 
 #[cfg(test)]
@@ -104,14 +64,17 @@ mod tests {
     use super::*;
     use std::convert::Infallible;
     use std::future::poll_fn;
+    use std::task::Context;
 
+    use axum::Error;
+    use axum::body::Bytes;
     use http_body::Frame;
-    use hyper::Response;
     use tonic::Status;
-    use tower::{Layer, Service};
+    use tower::Service;
 
-    use crate::gateway::GuardLayer;
+    use crate::gateway::encoding::FrameResult;
     use crate::gateway::encoding::tests::ENCODINGS;
+    use crate::gateway::guarded;
 
     #[tokio::test]
     async fn a_panic_is_answered_and_the_next_call_is_served() {
@@ -120,7 +83,7 @@ mod tests {
             Ok::<_, Infallible>(Response::new(Body::empty()))
         });
         for encoding in ENCODINGS {
-            let mut service = GuardLayer(PanicGuard(encoding)).layer(service);
+            let mut service = guarded(PanicGuard(encoding), service);
             let mut call = |path: &str| {
                 let request = Request::builder().uri(path).body(Body::empty()).unwrap();
                 service.call(request)
@@ -159,7 +122,7 @@ mod tests {
             let body = Body::new(Defective(Some(Bytes::from_static(b"part"))));
             Ok::<_, Infallible>(Response::new(body))
         });
-        let mut service = GuardLayer(PanicGuard(ENCODINGS[0])).layer(service);
+        let mut service = guarded(PanicGuard(ENCODINGS[0]), service);
         let mut body = service.call(Request::new(Body::empty())).await.unwrap();
         let mut next = async || poll_fn(|cx| Pin::new(body.body_mut()).poll_frame(cx)).await;
         let part = next().await.unwrap().unwrap().into_data();
@@ -179,7 +142,7 @@ mod tests {
                 let answer = Response::builder().header("content-type", content_type);
                 Ok::<_, Infallible>(answer.body(body).unwrap())
             });
-            let mut service = GuardLayer(PanicGuard(ENCODINGS[1])).layer(service);
+            let mut service = guarded(PanicGuard(ENCODINGS[1]), service);
             let answer = service.call(Request::new(Body::empty())).await.unwrap();
             let mut body = answer.into_body();
             let mut next = async || poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await;

@@ -7,52 +7,66 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use axum::Error;
-use axum::body::{Body, Bytes, HttpBody};
-use http_body::SizeHint;
+use axum::body::{Body, HttpBody};
 use tokio::time::{Sleep, sleep};
 
 use super::encoding::{BodyCounter, BodyStall, Encoding, FrameResult};
+use super::watched_body::WatchedBody;
 use crate::ingress::load::HeldBytes;
 use crate::limits::DECODED_ONE_IN;
 use crate::refusal::{Refusal, Result};
 
-/// A body whose bytes are held as they arrive.
+/// Watches a body whose bytes are held as they arrive.
 pub(super) struct RequestBody {
-    inner: Body,
     held: Arc<HeldBytes>,
     received: u64,
     /// How long the body may stall; `None` for a stream, whose messages count one by one.
     stall: Option<BodyStall>,
     counter: Box<dyn BodyCounter>,
     stalled: Option<Pin<Box<Sleep>>>,
-    is_refused: bool,
-    encoding: &'static dyn Encoding,
 }
 
 impl RequestBody {
-    pub(super) fn new(
-        inner: Body,
+    pub(super) fn wrap(
+        body: Body,
         held: Arc<HeldBytes>,
         counter: Box<dyn BodyCounter>,
         stall: Option<BodyStall>,
         encoding: &'static dyn Encoding,
-    ) -> Self {
-        Self {
-            inner,
+    ) -> Body {
+        let mut watched = Self {
             held,
             received: 0,
             stall,
             counter,
             stalled: None,
-            is_refused: false,
-            encoding,
-        }
+        };
+        WatchedBody::wrap(body, move |inner, cx| {
+            let next = ready!(watched.poll(inner, cx));
+            Poll::Ready(next.unwrap_or_else(|refusal| {
+                *inner = Body::empty();
+                Some(Err(encoding.error(refusal)))
+            }))
+        })
     }
 
-    fn refuse(&mut self, refusal: Refusal) -> Poll<Option<FrameResult>> {
-        self.is_refused = true;
-        Poll::Ready(Some(Err(self.encoding.error(refusal))))
+    /// The next part; a refusal if there may be no more.
+    fn poll(
+        &mut self,
+        inner: &mut Body,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<Option<FrameResult>>> {
+        let Poll::Ready(frame) = Pin::new(inner).poll_frame(cx) else {
+            return Poll::Ready(Err(ready!(self.poll_stalled(cx))));
+        };
+        self.stalled = None;
+        if let Some(Ok(frame)) = &frame
+            && let Some(data) = frame.data_ref()
+        {
+            let bytes = self.receive(data)?;
+            self.held.hold(bytes)?;
+        }
+        Poll::Ready(Ok(frame))
     }
 
     /// Ready once the body has stalled for too long.
@@ -79,40 +93,6 @@ impl RequestBody {
     }
 }
 
-impl HttpBody for RequestBody {
-    type Data = Bytes;
-    type Error = Error;
-
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<FrameResult>> {
-        let this = &mut *self;
-        if this.is_refused {
-            return Poll::Ready(None);
-        }
-        let Poll::Ready(frame) = Pin::new(&mut this.inner).poll_frame(cx) else {
-            let refusal = ready!(this.poll_stalled(cx));
-            return this.refuse(refusal);
-        };
-        this.stalled = None;
-        if let Some(Ok(frame)) = &frame
-            && let Some(data) = frame.data_ref()
-        {
-            let bytes = this.receive(data);
-            if let Err(refusal) = bytes.and_then(|bytes| this.held.hold(bytes)) {
-                return this.refuse(refusal);
-            }
-        }
-        Poll::Ready(frame)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.is_refused || self.inner.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.inner.size_hint()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,6 +101,10 @@ mod tests {
     use crate::limits::BATCH_BYTES_MAX;
     use std::future::poll_fn;
     use std::time::Duration;
+
+    use axum::Error;
+    use axum::body::Bytes;
+    use http_body::Frame;
 
     use amem_proto::answer::Code;
     use hyper::{HeaderMap, Request};
@@ -163,7 +147,7 @@ mod tests {
         let slot = load
             .acquire_as_admin(&HeaderMap::new(), &limits(9, 100))
             .unwrap();
-        let mut body = RequestBody::new(
+        let mut body = RequestBody::wrap(
             Body::new(body_of(vec![b'x'; 80])),
             slot.bytes().clone(),
             counter("/", 1 << 40),
@@ -177,7 +161,7 @@ mod tests {
         let other = load
             .acquire_as_admin(&HeaderMap::new(), &limits(9, 100))
             .unwrap();
-        let mut refused = RequestBody::new(
+        let mut refused = RequestBody::wrap(
             Body::new(body_of(vec![b'x'; 80])),
             other.bytes().clone(),
             counter("/", 1 << 40),
@@ -198,7 +182,7 @@ mod tests {
             let slot = load.acquire_as_admin(&HeaderMap::new(), &limits(9, 100));
             let held = slot.unwrap().bytes().clone();
             let after = after.map(stall);
-            RequestBody::new(
+            RequestBody::wrap(
                 Body::new(body),
                 held,
                 counter("/", 1 << 40),
@@ -251,7 +235,7 @@ mod tests {
             ready!(self.next.as_mut().poll(cx));
             self.left -= 1;
             self.next = Box::pin(sleep(Self::STEP));
-            Poll::Ready(Some(Ok(http_body::Frame::data(Bytes::from_static(b"x")))))
+            Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(b"x")))))
         }
     }
 
@@ -275,7 +259,7 @@ mod tests {
             let held = slot.unwrap().bytes().clone();
             let messages = counter(STREAM, BATCH_BYTES_MAX as u64);
             let stream = Body::new(body_of(whole[..sent].to_vec()));
-            let mut stream = RequestBody::new(stream, held, messages, None, ENCODINGS[0]);
+            let mut stream = RequestBody::wrap(stream, held, messages, None, ENCODINGS[0]);
             let next = poll_fn(|cx| Pin::new(&mut stream).poll_frame(cx)).await;
             assert!(next.unwrap().is_ok());
             let least = (10_000 * size_of::<v1::NewEvent>()) as u64 / DECODED_ONE_IN;
@@ -297,7 +281,7 @@ mod tests {
                 mut self: Pin<&mut Self>,
                 _cx: &mut Context<'_>,
             ) -> Poll<Option<FrameResult>> {
-                Poll::Ready(self.0.take().map(|bytes| Ok(http_body::Frame::data(bytes))))
+                Poll::Ready(self.0.take().map(|bytes| Ok(Frame::data(bytes))))
             }
         }
         Text(Some(bytes.into()))

@@ -1,12 +1,10 @@
 //! The guards in their order.
 
-use axum::body::Body;
-use hyper::Request;
-use tower::{Layer, Service};
+use std::sync::Arc;
 
 use super::admission_guard::AdmissionGuard;
 use super::encoding::Encoding;
-use super::guard::{GuardLayer, GuardedService};
+use super::guard::{CallFunction, Guard, GuardedCalls};
 use super::latency_guard::LatencyGuard;
 use super::name_guard::NameGuard;
 use super::panic_guard::PanicGuard;
@@ -20,28 +18,21 @@ pub(crate) struct GuardStack {
     pub(crate) admission: AdmissionGuard,
 }
 
-/// A service behind the guards that each request passes, admitted or not.
-type NamedService<S> =
-    GuardedService<NameGuard, GuardedService<LatencyGuard, GuardedService<PanicGuard, S>>>;
-
 impl GuardStack {
-    /// The guards that each request passes, admitted or not.
-    pub(crate) fn around<S>(&self, inner: S) -> NamedService<S> {
+    /// Calls behind all guards. `own` is the protocol's: it stands before admission.
+    pub(crate) fn around(&self, own: Option<Arc<dyn Guard>>, call: CallFunction) -> GuardedCalls {
         let encoding = self.encoding;
         let latency = LatencyGuard {
             latencies: self.latencies.clone(),
             encoding,
         };
-        let caught = GuardLayer(PanicGuard(encoding)).layer(inner);
-        let measured = GuardLayer(latency).layer(caught);
-        GuardLayer(NameGuard(encoding)).layer(measured)
-    }
-
-    /// The guard that admits requests.
-    pub(crate) fn admitted<S: Service<Request<Body>>>(
-        &self,
-        inner: S,
-    ) -> GuardedService<AdmissionGuard, S> {
-        GuardLayer(self.admission.of(self.encoding)).layer(inner)
+        let mut guards: Vec<Arc<dyn Guard>> = vec![
+            Arc::new(NameGuard(encoding)),
+            Arc::new(latency),
+            Arc::new(PanicGuard(encoding)),
+        ];
+        guards.extend(own);
+        guards.push(Arc::new(self.admission.of(encoding)));
+        GuardedCalls::new(guards, call)
     }
 }

@@ -17,6 +17,7 @@ use axum::Router;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch as cell;
+use tower::Service;
 
 use super::ending::PROCESS_END;
 use super::supervisor::{StopStage, Supervisor};
@@ -26,7 +27,9 @@ use crate::calls::{Gateway, fact_retries, late_vectors};
 use crate::config::Config;
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::gateway::{AdmissionGuard, CallConnections, ConnectionServer, GuardStack, Versions};
+use crate::gateway::{
+    AdmissionGuard, CallConnections, CallFunction, ConnectionServer, GuardStack, Versions,
+};
 use crate::grpc::{CallService, Grpc, Health};
 use crate::http;
 use crate::ingress::admission::Admission;
@@ -176,8 +179,12 @@ fn servers(
     let background = (grpc.stopping.clone(), grpc.alive.clone());
     let rest = http::router(gateway, latencies, &guards(&http::Rest), background);
     let calls = CallService(gateway.clone()).routes(health);
-    let (stack, calls) = (guards(&Grpc), calls.map_err(Error::Reflection)?);
-    let calls = stack.around(stack.admitted(calls));
+    let calls = calls.map_err(Error::Reflection)?;
+    let call: CallFunction = Arc::new(move |request| {
+        let answer = calls.clone().call(request);
+        Box::pin(async move { answer.await.unwrap_or_else(|never| match never {}) })
+    });
+    let calls = guards(&Grpc).around(None, call);
     let http = ConnectionServer {
         router: rest,
         versions: Versions::OneAndTwo,

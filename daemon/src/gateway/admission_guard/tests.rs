@@ -11,14 +11,14 @@ use tokio::sync::watch;
 use tokio::task::yield_now;
 use tonic::Status;
 use tonic_types::StatusExt;
-use tower::{Layer, Service};
+use tower::Service;
 
 use super::*;
 use crate::auth::{Caller, Role, TokenRights};
 use crate::config::{Config, Flags};
 use crate::control::Control;
-use crate::gateway::GuardLayer;
 use crate::gateway::encoding::tests::ENCODINGS;
+use crate::gateway::guarded;
 use crate::ingress::Peer;
 
 const ASK: &str = "/amem.v1.AdminService/GetStatus";
@@ -29,12 +29,11 @@ const REMOVE: &str = "/amem.v1.BrainService/RemoveBrain";
 const CREATE_TOKEN: &str = "/amem.v1.AdminService/CreateToken";
 const RELOAD: &str = "/amem.v1.AdminService/Reload";
 
-fn layer_of(control: &Control) -> GuardLayer<AdmissionGuard> {
-    let admission = Admission::new(control.clone());
-    GuardLayer(AdmissionGuard::new(admission, ENCODINGS[0]))
+fn guard_of(control: &Control) -> AdmissionGuard {
+    AdmissionGuard::new(Admission::new(control.clone()), ENCODINGS[0])
 }
 
-fn layer() -> GuardLayer<AdmissionGuard> {
+fn guard() -> AdmissionGuard {
     let flags = Flags {
         folder: Some("/b".into()),
         socket: Some("/s".into()),
@@ -42,7 +41,7 @@ fn layer() -> GuardLayer<AdmissionGuard> {
         ..Flags::default()
     };
     let config = Config::load(flags, Arc::new(|_| None)).unwrap();
-    layer_of(&Control::new(&config).unwrap())
+    guard_of(&Control::new(&config).unwrap())
 }
 
 /// What is in force by a file of settings.
@@ -97,7 +96,7 @@ async fn a_call_is_served_with_its_caller_or_refused_before_it_begins() {
         assert!(caller.is_some_and(|caller| caller.principal.starts_with("uid:")));
         Ok::<_, Infallible>(Response::new(Body::empty()))
     });
-    let mut service = layer().layer(service);
+    let mut service = guarded(guard(), service);
     let ours = our_uid();
     for (path, uid, timeout, wanted) in [
         (ASK, ours, None, None),
@@ -148,8 +147,8 @@ async fn a_call_that_does_not_end_is_dropped_at_its_deadline_and_leaves_no_load(
             answer
         }
     });
-    let layer = layer();
-    let mut service = layer.layer(service);
+    let guard = guard();
+    let mut service = guarded(guard.clone(), service);
     let ours = our_uid();
     let answer = service.call(request(ASK, ours, Some("20m"))).await.unwrap();
     let wanted = (Code::DeadlineExceeded, "DEADLINE".to_owned());
@@ -157,7 +156,7 @@ async fn a_call_that_does_not_end_is_dropped_at_its_deadline_and_leaves_no_load(
     drop(service);
     assert_eq!(drops.recv().await, None, "the work goes on");
     assert_eq!(
-        layer.0.admission.calls_held(),
+        guard.admission.calls_held(),
         0,
         "it still counts as under way"
     );
@@ -168,15 +167,18 @@ async fn a_waiting_call_ends_when_its_caller_loses_rights_not_when_it_gains_some
     let folder = tempfile::tempdir().unwrap();
     let uid = our_uid() + 1;
     let control = control(folder.path(), &grant(uid, "write"));
-    let layer = layer_of(&control);
+    let guard = guard_of(&control);
     let (answer, answered) = watch::channel(false);
-    let mut service = layer.layer(tower::service_fn(move |_: Request<Body>| {
-        let mut answered = answered.clone();
-        async move {
-            answered.wait_for(|answered| *answered).await.unwrap();
-            Ok::<_, Infallible>(Response::new(Body::empty()))
-        }
-    }));
+    let mut service = guarded(
+        guard.clone(),
+        tower::service_fn(move |_: Request<Body>| {
+            let mut answered = answered.clone();
+            async move {
+                answered.wait_for(|answered| *answered).await.unwrap();
+                Ok::<_, Infallible>(Response::new(Body::empty()))
+            }
+        }),
+    );
     let mut call = |path, uid| tokio::spawn(service.call(request(path, uid, Some("1H"))));
     let [ingest, verify, import] = [INGEST, VERIFY, IMPORT].map(|path| call(path, uid));
     let ours = call(INGEST, our_uid());
@@ -203,7 +205,7 @@ async fn a_waiting_call_ends_when_its_caller_loses_rights_not_when_it_gains_some
     }
     assert!(!ours.is_finished(), "another's call has ended");
     assert_eq!(
-        layer.0.admission.calls_held(),
+        guard.admission.calls_held(),
         1,
         "they still count as under way"
     );
@@ -216,9 +218,10 @@ async fn a_connection_is_counted_for_the_callers_of_its_open_calls() {
     let folder = tempfile::tempdir().unwrap();
     let tcp = "tcp.listen = \"127.0.0.1:0\"\ntcp.tokens_file = \"tokens.toml\"\n";
     let control = control(folder.path(), tcp);
-    let mut service = layer_of(&control).layer(tower::service_fn(|_| async {
-        pending::<Result<Response<Body>, Infallible>>().await
-    }));
+    let mut service = guarded(
+        guard_of(&control),
+        tower::service_fn(|_| async { pending::<Result<Response<Body>, Infallible>>().await }),
+    );
     let info = ConnectionInfo::without_slot(Peer::Tcp {
         from: "127.0.0.1:2".parse().unwrap(),
         to: "127.0.0.1:1".parse().unwrap(),
@@ -261,14 +264,17 @@ async fn a_caller_that_revokes_its_own_rights_gets_its_answer() {
     let uid = our_uid() + 1;
     let control = control(folder.path(), "");
     let of = control.clone();
-    let mut service = layer_of(&control).layer(tower::service_fn(move |_| {
-        let control = of.clone();
-        async move {
-            control.reload().unwrap();
-            yield_now().await;
-            Ok::<_, Infallible>(Response::new(Body::empty()))
-        }
-    }));
+    let mut service = guarded(
+        guard_of(&control),
+        tower::service_fn(move |_| {
+            let control = of.clone();
+            async move {
+                control.reload().unwrap();
+                yield_now().await;
+                Ok::<_, Infallible>(Response::new(Body::empty()))
+            }
+        }),
+    );
     let unknown = (Code::Unauthenticated, "PRINCIPAL".to_owned());
     for (path, wanted) in [(RELOAD, None), (CREATE_TOKEN, Some(unknown))] {
         configure(folder.path(), &grant(uid, "admin"));
@@ -288,7 +294,7 @@ async fn calls_that_are_refused_count_as_others_do() {
     let service = tower::service_fn(|_: Request<Body>| async {
         Ok::<_, Infallible>(Response::new(Body::empty()))
     });
-    let mut service = layer_of(&control).layer(service);
+    let mut service = guarded(guard_of(&control), service);
     for (path, uid, reason, whose) in [
         ("/no/Such", our_uid(), "UNKNOWN_CALL", "uid:"),
         (REMOVE, reader, "ROLE", "uid:"),

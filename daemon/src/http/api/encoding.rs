@@ -200,10 +200,10 @@ mod tests {
 
     use axum::body::HttpBody;
     use hyper::{Method, Request};
-    use tower::{Layer, Service};
+    use tower::Service;
 
     use super::super::routes;
-    use crate::gateway::{GuardLayer, LatencyGuard};
+    use crate::gateway::{LatencyGuard, guarded};
     use crate::ingress::latency::Latencies;
     use crate::ingress::methods;
 
@@ -224,7 +224,7 @@ mod tests {
             latencies: latencies.clone(),
             encoding: &Rest,
         };
-        let mut service = GuardLayer(guard).layer(service);
+        let mut service = guarded(guard, service);
         let mut call = async |method, path: &str| {
             let route = routes::all().find(|route| route.call() == Some(SEARCH));
             let of = RouteOf {

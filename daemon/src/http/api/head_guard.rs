@@ -24,12 +24,13 @@ use crate::refusal::{Refusal, Result};
 pub(super) struct HeadGuard(pub(super) Control);
 
 impl Guard for HeadGuard {
-    fn answer(self, request: Request<Body>, inner: InnerCall) -> AnswerFuture {
+    fn answer(&self, request: Request<Body>, inner: InnerCall) -> AnswerFuture {
         let (mut head, body) = request.into_parts();
         let asked = head.headers.get(ORIGIN).cloned();
         let progress = CallProgress::of(&Rest, &mut head);
+        let control = self.0.clone();
         Box::pin(async move {
-            let mut answer = match check(&self.0.live().origins, &head) {
+            let mut answer = match check(&control.live().origins, &head) {
                 Err(refusal) => {
                     tracing::debug!(reason = &*refusal.reason, "refused a request");
                     Rest.refused(refusal, &progress)
@@ -37,7 +38,7 @@ impl Guard for HeadGuard {
                 Ok(()) if cors::is_preflight(&head) => cors::preflight().into_response(),
                 Ok(()) => inner(Request::from_parts(head, body)).await,
             };
-            let live = self.0.live();
+            let live = control.live();
             cors::allow(&live.origins, asked.as_ref(), answer.headers_mut());
             answer
         })

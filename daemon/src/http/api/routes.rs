@@ -1,7 +1,5 @@
 //! The table of routes, and the router made from it.
 
-use std::convert::Infallible;
-
 use axum::Router;
 use axum::body::Body;
 use axum::extract::RawPathParams;
@@ -22,6 +20,7 @@ use super::route::RouteAccess::{AllBrains, Call, Identified};
 use super::route::{Route, RouteAccess, RouteInput, RouteOf};
 use super::rpc;
 use super::store;
+use crate::gateway::GuardedCalls;
 use crate::refusal::{Refusal, Result};
 
 const ADD: RouteAccess = Call("/amem.v1.FactService/AddFacts");
@@ -184,31 +183,26 @@ pub(super) fn all() -> impl Iterator<Item = &'static Route> {
     ROUTES.iter().chain(calls)
 }
 
-/// The router of all routes, whose requests a service answers by their `RouteOf`.
-pub(super) fn router<S>(service: &S) -> Router
-where
-    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
-    S: Clone + Send + Sync + 'static,
-    S::Future: Send,
-{
+/// The router of all routes, whose requests are answered by their `RouteOf`.
+pub(super) fn router(calls: &GuardedCalls) -> Router {
     let mut router = Router::new();
     for route in all() {
         for path in route.paths {
             for path in [(*path).to_owned(), format!("{path}/")] {
-                let service = service.clone();
+                let calls = calls.clone();
                 let serve = move |params, request| {
                     let params = values(params);
-                    routed(service.clone(), RouteOf { route, params }, request)
+                    routed(calls.clone(), RouteOf { route, params }, request)
                 };
                 router = router.route(&path, on(filter(route.method), serve));
             }
         }
     }
     let none = |route: &'static Route| {
-        let service = service.clone();
+        let calls = calls.clone();
         move |request| {
             let params = Ok(Vec::new());
-            routed(service.clone(), RouteOf { route, params }, request)
+            routed(calls.clone(), RouteOf { route, params }, request)
         }
     };
     router
@@ -216,11 +210,12 @@ where
         .method_not_allowed_fallback(none(&NO_METHOD))
 }
 
-async fn routed<S>(mut service: S, of: RouteOf, mut request: Request<Body>) -> Response<Body>
-where
-    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
-{
+async fn routed(
+    mut calls: GuardedCalls,
+    of: RouteOf,
+    mut request: Request<Body>,
+) -> Response<Body> {
     request.extensions_mut().insert(of);
-    let answer = service.call(request).await;
+    let answer = calls.call(request).await;
     answer.unwrap_or_else(|never| match never {})
 }

@@ -1,16 +1,9 @@
 //! REST behind the guards of the gateway, as the router of its listener.
 
-use std::convert::Infallible;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
 use axum::Router;
-use axum::body::Body;
-use hyper::{Request, Response};
 use tokio::sync::{mpsc, watch};
-use tower::{Layer, Service};
 
 use super::background::BackgroundWork;
 use super::call::{Description, RestSite};
@@ -19,7 +12,7 @@ use super::openapi;
 use super::routes;
 use super::serve::respond;
 use crate::calls::Gateway;
-use crate::gateway::{GuardLayer, GuardStack};
+use crate::gateway::{CallFunction, GuardStack};
 use crate::http::pages::PageSources;
 use crate::ingress::latency::Latencies;
 
@@ -45,26 +38,7 @@ pub(crate) fn router(
         events: Default::default(),
         exports: Default::default(),
     });
-    let head = GuardLayer(HeadGuard(gateway.control.clone()));
-    let admitted = guards.admitted(RestService(site));
-    routes::router(&guards.around(head.layer(admitted)))
-}
-
-/// Serves requests that were admitted.
-#[derive(Debug, Clone)]
-struct RestService(Arc<RestSite>);
-
-impl Service<Request<Body>> for RestService {
-    type Response = Response<Body>;
-    type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let answer = respond(self.0.clone(), request);
-        Box::pin(async move { Ok(answer.await) })
-    }
+    let head = HeadGuard(gateway.control.clone());
+    let call: CallFunction = Arc::new(move |request| Box::pin(respond(site.clone(), request)));
+    routes::router(&guards.around(Some(Arc::new(head)), call))
 }
