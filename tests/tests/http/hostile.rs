@@ -2,10 +2,14 @@
 
 use std::io::Write;
 use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
 
+use amem_client::v1;
 use serde_json::{Value, json};
 
-use crate::client::{WebAnswer, WebCaller, connect, daemon, daemon_with, raw};
+use crate::client::{WebAnswer, WebCaller, WebReader, connect, daemon, daemon_with, raw};
+use crate::process::{Daemon, Setup};
 
 const JSON: &str = "content-type: application/json";
 
@@ -318,4 +322,65 @@ async fn a_request_by_loopback_names_this_machine() {
             "{host}"
         );
     }
+}
+
+/// Connections whose answers are not read: together more than may wait for long.
+const UNREAD: usize = 32;
+
+/// Calls of `GetEvents`: those under way, and those that failed.
+async fn calls(daemon: &Daemon) -> (u64, u64) {
+    let request = v1::ListLatenciesRequest::default();
+    let asked = daemon.client().await.admin().list_latencies(request).await;
+    let mut calls = asked.unwrap().into_inner().latencies.into_iter();
+    let of_get = calls.find(|call| call.rpc.ends_with("/GetEvents"));
+    of_get.map_or((0, 0), |call| (call.in_flight, call.errors))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_that_nobody_reads_give_way_where_many_wait() {
+    let sockets = tempfile::tempdir().unwrap();
+    let path = sockets.path().join("h");
+    let listen = format!("[http]\nlisten = \"unix:{}\"\n", path.display());
+    let daemon = Setup::new(&listen).start();
+    let client = daemon.client().await;
+    amem_tests::daemon::create_bare(&client, "b").await;
+    let event = |letter: &str| v1::NewEvent {
+        r#type: v1::EventType::Fact.into(),
+        text: letter.repeat(1 << 20),
+        ..Default::default()
+    };
+    let ingest = v1::IngestRequest {
+        brain: "b".into(),
+        events: ["a", "b", "c"].map(event).into(),
+        ..Default::default()
+    };
+    client.memory().ingest(ingest).await.unwrap();
+    let body = json!({"eventIds": ["0", "1", "2"]}).to_string();
+    let target = "POST /v1/brains/b/get-events HTTP/1.1";
+    let length = body.len();
+    let get =
+        format!("{target}\r\nhost: memory\r\n{JSON}\r\ncontent-length: {length}\r\n\r\n{body}");
+    let ask = |_| {
+        let mut stream = UnixStream::connect(&path).unwrap();
+        stream.write_all(get.as_bytes()).unwrap();
+        stream
+    };
+    let unread: Vec<_> = (0..UNREAD).map(ask).collect();
+    // Some are given up, long before an answer is that waits alone.
+    let begun = Instant::now();
+    while calls(&daemon).await.1 == 0 {
+        assert!(begun.elapsed() < Duration::from_secs(30), "they all wait");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let is_cut = |stream| {
+        let answer = WebReader::new(stream).answer().unwrap();
+        answer.body.len() < answer.header("content-length").unwrap().parse().unwrap()
+    };
+    let cut = unread
+        .into_iter()
+        .filter_map(|it| is_cut(it).then_some(()))
+        .count();
+    assert!((1..UNREAD).contains(&cut), "{cut} were given up");
+    assert_eq!(calls(&daemon).await.0, 0);
+    daemon.end();
 }
