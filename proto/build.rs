@@ -52,7 +52,10 @@ fn main() -> Result<(), Box<dyn Error>> {
             .retain(|name| !BUILD_ONLY.contains(&name.as_str()));
     }
     fs::write(out.join("amem.v1.bin"), descriptors.encode_to_vec())?;
-    tonic_prost_build::configure().compile_fds(descriptors)?;
+    let mut config = prost_build::Config::new();
+    // `json` finds a message's descriptor by its name.
+    config.enable_type_names();
+    tonic_prost_build::configure().compile_fds_with_config(descriptors, config)?;
     // The standard's, in a tree of its own: no rule of amem.v1 concerns it.
     println!("cargo:rerun-if-changed=health");
     let mut health = Compiler::new(["health"])?;

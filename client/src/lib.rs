@@ -29,7 +29,7 @@ pub use amem_proto::change::Change;
 #[cfg(feature = "grpc")]
 pub use amem_proto::ids::new_id;
 #[cfg(feature = "grpc")]
-pub use amem_proto::{Duration, Timestamp, v1};
+pub use amem_proto::{Duration, Timestamp, json, v1};
 #[cfg(feature = "grpc")]
 pub use remote::{
     AuthorizedChannel, Brain, BrainAccess, Client, CommitStream, ConnectError, Retry, Tls, stubs,

@@ -1,5 +1,5 @@
 //! The amem.v1 interface: messages, clients, servers and the table of calls, generated from `proto/amem/v1/*.proto` by
-//! the build; and `answer`, which computes responses from a request and a view.
+//! the build; `answer`, which computes responses from a request and a view; and `json`, the JSON form of messages.
 //!
 //! Promises: the build needs no protoc; a call is declared in its `.proto` file only. Not here: the effect of changes
 //! (`amem_store`, `amemd`), the meaning of queries (`amem_query`).
@@ -15,6 +15,7 @@ pub mod answer;
 pub mod change;
 pub mod codec;
 pub mod ids;
+pub mod json;
 pub mod limits;
 
 /// Package `amem.v1`.

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
+use amem_proto::json::descriptors;
 use prost_reflect::{Kind, MessageDescriptor, MethodDescriptor};
 use serde_json::{Map, Value, json};
 
 use super::super::route::{Route, RouteCall, RouteInput, RouteTarget};
 use super::super::routes;
-use super::super::rpc::descriptors;
 use super::comments::Comments;
 use super::fragment::{Answer, Fragment, OperationDoc};
 use super::schemas::{Schemas, describe, reference};

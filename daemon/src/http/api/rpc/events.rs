@@ -15,11 +15,12 @@ use std::task::{Context, Poll, ready};
 use amem_proto::v1;
 use axum::body::{Bytes, HttpBody};
 use http_body::Frame;
+use prost::Message;
 use tokio::time::{Instant, Sleep, sleep};
 use tokio_stream::Stream;
 
 use super::super::errors;
-use super::message::tell;
+use super::message::encoded;
 use crate::calls::AnswerStream;
 use crate::gateway::PartKind;
 use crate::limits::HTTP_COMMENT_EVERY;
@@ -82,7 +83,7 @@ pub(in super::super) fn part_kind(data: &[u8]) -> PartKind {
 
 /// A message as an event. JSON as it is made here has no line breaks.
 fn event(message: &v1::SubscribeResponse) -> Result<Bytes, Refusal> {
-    let data = tell("SubscribeResponse", message)?;
+    let data = encoded("SubscribeResponse", &message.encode_to_vec())?;
     let lsn = message.moment.as_ref().map(|moment| moment.lsn);
     let id = match lsn.filter(|_| !message.more) {
         Some(lsn) => format!("id: {lsn}\n"),

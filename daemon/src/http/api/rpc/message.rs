@@ -1,16 +1,12 @@
-//! Messages as JSON: the canonical form of protobuf, by the descriptors that the build compiled in.
+//! Reads messages from JSON: the canonical form of protobuf, as `amem_proto::json` writes it.
 //!
 //! Promises: an unknown field is refused, and so is one that is there in both of its spellings; a message that would
 //! take more memory than by gRPC is refused before it is made.
 
-use std::sync::LazyLock;
-
 use amem_proto::answer::Code;
-use amem_proto::v1;
+use amem_proto::json::{self, JsonError};
 use prost::Message;
-use prost_reflect::{
-    DescriptorPool, DeserializeOptions, DynamicMessage, Kind, MessageDescriptor, Value as Field,
-};
+use prost_reflect::{DeserializeOptions, DynamicMessage, Kind, MessageDescriptor, Value as Field};
 use serde_json::{Map, Value};
 
 use crate::grpc::decoded_bytes;
@@ -18,22 +14,14 @@ use crate::ingress::load::HeldBytes;
 use crate::limits::{DECODED_TIMES_MAX, MESSAGE_BYTES_MAX};
 use crate::refusal::{Refusal, Result};
 
-/// The messages of amem.v1.
-static DESCRIPTORS: LazyLock<DescriptorPool> = LazyLock::new(|| {
-    let pool = DescriptorPool::decode(v1::DESCRIPTORS).unwrap_or_default();
-    assert!(pool.files().next().is_some(), "the build makes descriptors");
-    pool
-});
-
-/// The descriptors of amem.v1.
-pub(in super::super) fn descriptors() -> &'static DescriptorPool {
-    &DESCRIPTORS
+/// The descriptor of a message by its name without the package.
+fn descriptor(name: &str) -> Result<MessageDescriptor> {
+    json::descriptor(name).map_err(internal)
 }
 
-/// The descriptor of a message by its name without the package.
-pub(super) fn descriptor(name: &str) -> Result<MessageDescriptor> {
-    let found = DESCRIPTORS.get_message_by_name(&format!("amem.v1.{name}"));
-    found.ok_or_else(|| Refusal::internal(format!("there is no message {name}")))
+/// A message that the build should have, or that a call should not answer.
+fn internal(why: JsonError) -> Refusal {
+    Refusal::internal(why.to_string())
 }
 
 /// Reads a message, as bytes; `complete` adds what is not in the body. What is the same for every message is compiled
@@ -109,16 +97,9 @@ fn check_spellings(descriptor: &MessageDescriptor, value: &Value) -> Result<()> 
     Ok(())
 }
 
-/// A message as JSON.
-pub(super) fn tell(name: &str, message: &impl Message) -> Result<Vec<u8>> {
-    tell_bytes(name, &message.encode_to_vec())
-}
-
 /// A message of these bytes as JSON.
-pub(super) fn tell_bytes(name: &str, bytes: &[u8]) -> Result<Vec<u8>> {
-    let failed = |why: &dyn std::fmt::Display| Refusal::internal(format!("{name}: {why}"));
-    let message = DynamicMessage::decode(descriptor(name)?, bytes).map_err(|why| failed(&why))?;
-    serde_json::to_vec(&message).map_err(|why| failed(&why))
+pub(super) fn encoded(name: &str, bytes: &[u8]) -> Result<Vec<u8>> {
+    json::text_of_bytes(name, bytes).map_err(internal)
 }
 
 /// Sets a text; an error if the message has another one.
@@ -210,27 +191,6 @@ mod tests {
 
     fn body(value: Value) -> Map<String, Value> {
         value.as_object().unwrap().clone()
-    }
-
-    #[test]
-    fn a_message_has_the_canonical_form_of_json() {
-        let event = v1::Event {
-            id: 1 << 60,
-            r#type: v1::EventType::Decision.into(),
-            text: "ü".into(),
-            confidence: 0.7,
-            created_at: Some(amem_proto::Timestamp {
-                seconds: 1_700_000_000,
-                nanos: 500_000,
-            }),
-            pinned: true,
-            ..v1::Event::default()
-        };
-        let told = String::from_utf8(tell("Event", &event).unwrap()).unwrap();
-        let wanted = "{\"id\":\"1152921504606846976\",\"type\":\"EVENT_TYPE_DECISION\",\"text\":\"ü\",\
-                      \"createdAt\":\"2023-11-14T22:13:20.000500Z\",\"confidence\":0.7,\"pinned\":true}";
-        assert_eq!(told, wanted);
-        assert!(tell("Unheard", &event).is_err());
     }
 
     #[test]

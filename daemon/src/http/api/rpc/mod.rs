@@ -17,5 +17,4 @@ mod table;
 mod events;
 
 pub(super) use events::{EventBody, failure_event, part_kind};
-pub(super) use message::descriptors;
 pub(super) use table::ROUTES;

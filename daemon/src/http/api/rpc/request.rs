@@ -138,8 +138,8 @@ fn set_options(
 pub(super) async fn answered(rpc: &RouteCall, bytes: Vec<u8>) -> Result<Output> {
     let name = rpc.response;
     let json = match bytes.len() < HTTP_JSON_BYTES_AT_ONCE {
-        true => message::tell_bytes(name, &bytes)?,
-        false => waiting(move || message::tell_bytes(name, &bytes)).await??,
+        true => message::encoded(name, &bytes)?,
+        false => waiting(move || message::encoded(name, &bytes)).await??,
     };
     Ok(Output::json_bytes(json))
 }

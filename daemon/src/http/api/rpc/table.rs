@@ -116,7 +116,7 @@ mod tests {
             of_call.push((route.method, route.paths[0]));
         }
         let mut without = Vec::new();
-        for service in super::super::message::descriptors().services() {
+        for service in amem_proto::json::descriptors().services() {
             for method in service.methods() {
                 let path = format!("/{}/{}", service.full_name(), method.name());
                 let found = routes.remove(&*path).unwrap_or_default();
