@@ -171,6 +171,27 @@ pub(crate) fn timestamp(time: Micros) -> Timestamp {
     }
 }
 
+/// The nearest time that amemctl can show.
+pub(crate) fn micros_of(time: Timestamp) -> Micros {
+    let whole = time.seconds.saturating_mul(SECOND);
+    Micros(whole.saturating_add(i64::from(time.nanos) / 1000))
+}
+
+/// `short` of a message's time; empty without one.
+pub(crate) fn short_of(time: Option<Timestamp>) -> String {
+    time.map_or_else(String::new, |time| short(micros_of(time)))
+}
+
+/// `short` of a message's time; a dash without one.
+pub(crate) fn short_or_dash(time: Option<Timestamp>) -> String {
+    time.map_or_else(|| "-".to_owned(), |time| short(micros_of(time)))
+}
+
+/// `long` of a message's time; empty without one.
+pub(crate) fn long_of(time: Option<Timestamp>) -> String {
+    time.map_or_else(String::new, |time| long(micros_of(time)))
+}
+
 /// In tables: an age, or the local date of an old time.
 pub(crate) fn short(time: Micros) -> String {
     short_at(time, now(), zone())

@@ -222,7 +222,7 @@ def check(world, row, case, models, broken):
     turn = turns[-1]
     row["cases"] += 1
     row["formed"] += is_formed
-    given = any(part.lower() in one["memory"].lower() for one in turn["given"])
+    given = any(part.lower() in one["entry"]["text"].lower() for one in turn["given"])
     row["given"] += given
     row["answered"] += part.lower() in turn["answer"].lower()
     outcome = "given" if given else "NOT GIVEN" if is_formed else "not formed"

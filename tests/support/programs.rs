@@ -8,6 +8,8 @@ use std::process::{self, Command};
 use std::sync::OnceLock;
 use std::{env, fs, io};
 
+use serde_json::Value;
+
 /// A command of `amemctl`, with nothing of the environment that would lead it elsewhere.
 pub fn amemctl() -> Command {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
@@ -63,5 +65,25 @@ fn link(program: &Path, name: &Path) -> io::Result<()> {
     match fs::remove_file(&ours) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
         _ => Ok(()),
+    }
+}
+
+/// A 64-bit number of an answer in JSON: protobuf writes it as a text, and leaves 0 out.
+pub fn number(value: &Value) -> u64 {
+    let number = match value {
+        Value::Null => Some(0),
+        Value::String(text) => text.parse().ok(),
+        other => other.as_u64(),
+    };
+    number.unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+/// A list of an answer in JSON: protobuf leaves an empty one out.
+pub fn list(value: &Value) -> &[Value] {
+    match value {
+        Value::Null => &[],
+        other => other
+            .as_array()
+            .unwrap_or_else(|| panic!("{other} is no list")),
     }
 }

@@ -19,6 +19,20 @@ pub(crate) struct ScopeArgs {
     run: Option<String>,
 }
 
+/// Whose memories, in words.
+pub(crate) fn scope_text(scope: &v1::Scope) -> String {
+    let parts = [
+        ("user", &scope.user),
+        ("agent", &scope.agent),
+        ("app", &scope.app),
+        ("run", &scope.run),
+    ];
+    let named = parts
+        .into_iter()
+        .filter_map(|(name, value)| Some(format!("{name} {}", value.as_ref()?)));
+    named.collect::<Vec<_>>().join(", ")
+}
+
 impl ScopeArgs {
     /// The scope; `None` if no field is named.
     pub(crate) fn scope(&self) -> Option<v1::Scope> {

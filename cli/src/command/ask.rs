@@ -9,15 +9,12 @@ use amem_mcp::commands::{
 };
 use amem_mcp::limits::{TOKENS_DEFAULT, TOKENS_MAX, TOKENS_MIN};
 use clap::Args;
-use serde::Serialize;
 use serde_json::Value;
 
 use crate::args::scope::ScopeArgs;
 use crate::command::fact_args::FactTimeArgs;
-use crate::command::fact_output::FactOutput;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::json::event::{Time, number};
 use crate::mcp::{SourceOptions, memory_place};
 use crate::output::context::CommandContext;
 use crate::render::{TextPage, plural, printable};
@@ -80,70 +77,6 @@ pub(crate) struct AskArgs {
     time: FactTimeArgs,
 }
 
-#[derive(Serialize)]
-struct AskOutput {
-    /// What was asked for in every session, and what is preferred: what concerns the question first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    standing: Vec<EntryJson>,
-    entries: Vec<EntryJson>,
-    /// What came nearest, if there are no entries.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    nearest: Vec<EntryJson>,
-    /// The greatest relevance of what was left out as irrelevant; 0 if nothing was.
-    left_out_relevance: Value,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    words_only: String,
-}
-
-#[derive(Serialize)]
-struct EntryJson {
-    source: &'static str,
-    event: u64,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    id: String,
-    text: String,
-    passage: bool,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    speaker: String,
-    happened_at: Option<Time>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    until: Option<Time>,
-    relevance: Value,
-    weak: bool,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    conflicts: Vec<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    because: Vec<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    fact: Option<FactOutput>,
-}
-
-impl EntryJson {
-    fn of(entry: &v1::RecallEntry) -> Result<Self, Failure> {
-        let fact = entry.fact.as_ref();
-        Ok(Self {
-            source: match entry.source() {
-                v1::RecallSource::Formed => "formed",
-                v1::RecallSource::Said => "said",
-                v1::RecallSource::Written => "written",
-                v1::RecallSource::Unspecified => "unknown",
-            },
-            event: entry.event_id,
-            id: entry.id.clone(),
-            text: entry.text.clone(),
-            passage: entry.passage,
-            speaker: entry.speaker.clone(),
-            happened_at: Time::maybe(entry.happened_at)?,
-            until: Time::maybe(entry.until)?,
-            relevance: number(entry.relevance),
-            weak: entry.weak,
-            conflicts: entry.conflict_ids.clone(),
-            because: entry.because_event_ids.clone(),
-            fact: fact.map(|fact| FactOutput::of(Some(fact))).transpose()?,
-        })
-    }
-}
-
 /// The filter of a place, and what must hold as well.
 fn filter_of(place: &MemoryPlace, filter_json: Option<&str>) -> Result<String, Failure> {
     let and = filter_json.map(serde_json::from_str::<Value>).transpose();
@@ -181,18 +114,8 @@ impl AskArgs {
         };
         let remote = cx.daemon()?;
         let answer = remote.call(remote.client.facts().recall(request))?;
-        let entries = answer.entries.iter().map(EntryJson::of);
-        let nearest = answer.nearest.iter().map(EntryJson::of);
-        let standing = answer.standing.iter().map(EntryJson::of);
-        let output = AskOutput {
-            standing: standing.collect::<Result<_, _>>()?,
-            entries: entries.collect::<Result<_, _>>()?,
-            nearest: nearest.collect::<Result<_, _>>()?,
-            left_out_relevance: number(answer.left_out_relevance),
-            words_only: answer.words_only.clone(),
-        };
         let tokens = self.tokens;
-        cx.answer(None, &output, |page| {
+        cx.message(None, &answer, |page| {
             write(&answer, &place, (&question, &whose), tokens, page);
         })?;
         Ok(Exit::Ok)

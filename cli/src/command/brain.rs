@@ -1,19 +1,19 @@
 //! `amemctl brain`: the brains of the daemon.
 
+use std::mem::take;
+
 use amem_client::v1;
 use clap::{Args, Subcommand};
-use serde::Serialize;
 
 use super::{brain_restore, brain_settings, info};
 use crate::brain::target::BrainTarget;
-use crate::connection::remote::Remote;
+use crate::connection::remote::{Remote, all_pages};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::brain::BrainName;
-use crate::json::event::Time;
 use crate::output::confirm::confirm;
-use crate::output::context::CommandContext;
-use crate::render::{Align, TextPage, TextTable, agree, bytes, count, plural, printable};
+use crate::output::context::{CommandContext, message_json};
+use crate::render::{Align, Column, TextPage, agree, bytes, count, plural, printable};
 use crate::vitals;
 use crate::when;
 
@@ -100,53 +100,6 @@ struct RmArgs {
     yes: bool,
 }
 
-#[derive(Serialize)]
-struct CreateOutput {
-    made: bool,
-    dimension: u32,
-    space: Option<String>,
-    path: String,
-}
-
-#[derive(Serialize)]
-struct BrainList {
-    brains: Vec<BrainRow>,
-    /// Files in the folder that are not brains, and files that are still arriving.
-    rejected_files: u64,
-    files_waiting: u64,
-}
-
-#[derive(Serialize)]
-struct BrainRow {
-    brain: String,
-    open: bool,
-    lsn: Option<u64>,
-    time: Option<Time>,
-    events: Option<u64>,
-    edges: Option<u64>,
-    file_bytes: Option<u64>,
-    instance: Option<String>,
-    lineage: Option<String>,
-    problem: Option<BrainProblem>,
-}
-
-#[derive(Serialize)]
-struct BrainProblem {
-    reason: String,
-    message: String,
-}
-
-#[derive(Serialize)]
-struct RejectedFiles {
-    rejected: Vec<vitals::ProblemJson>,
-}
-
-#[derive(Serialize)]
-struct RmOutput {
-    brain: String,
-    instance: String,
-}
-
 impl BrainArgs {
     pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         match &self.act {
@@ -186,16 +139,11 @@ impl CreateArgs {
         };
         let opened = open(remote, &self.name)?;
         let named = BrainName::served(&opened);
-        let info = opened.info.unwrap_or_default();
-        let output = CreateOutput {
-            made,
-            dimension: info.dimension,
-            space: Some(info.space).filter(|space| !space.is_empty()),
-            path: opened.path,
-        };
-        cx.done(Some(&named), &output, |page| {
-            let made = if output.made { "made" } else { "there already" };
-            page.line(format!("{}: {made}{}", self.name, file_of(&output.path)));
+        let mut data = message_json(&opened)?;
+        data["made"] = made.into();
+        cx.done(Some(&named), &data, |page| {
+            let made = if made { "made" } else { "there already" };
+            page.line(format!("{}: {made}{}", self.name, file_of(&opened.path)));
         })?;
         Ok(Exit::Ok)
     }
@@ -246,29 +194,18 @@ impl LsArgs {
             return rejected(cx);
         }
         let remote = cx.daemon()?;
-        let mut brains = Vec::new();
-        let mut page_token = String::new();
-        let last = loop {
+        let mut last = v1::ListBrainsResponse::default();
+        let brains = all_pages(|page_token| {
             let request = v1::ListBrainsRequest {
                 page_size: PAGE,
                 page_token,
             };
-            let answer = remote.call(remote.client.brains().list_brains(request))?;
-            for brain in &answer.brains {
-                brains.push(row(brain)?);
-            }
-            if answer.next_page_token.is_empty() {
-                break answer;
-            }
-            page_token = answer.next_page_token;
-        };
-        let output = BrainList {
-            brains,
-            rejected_files: last.rejected_files,
-            files_waiting: last.files_waiting,
-        };
-        cx.answer(None, &output, |page| write_list(&output, page))?;
-        let has_problem = output.brains.iter().any(|brain| brain.problem.is_some());
+            last = remote.call(remote.client.brains().list_brains(request))?;
+            Ok((take(&mut last.brains), take(&mut last.next_page_token)))
+        })?;
+        let answer = v1::ListBrainsResponse { brains, ..last };
+        cx.message(None, &answer, |page| write_list(&answer, page))?;
+        let has_problem = answer.brains.iter().any(|brain| brain.problem.is_some());
         Ok(if has_problem {
             Exit::Findings
         } else {
@@ -279,83 +216,58 @@ impl LsArgs {
 
 fn rejected(cx: &mut CommandContext) -> Result<Exit, Failure> {
     let remote = cx.daemon()?;
-    let output = RejectedFiles {
-        rejected: vitals::problems(remote)?,
-    };
-    cx.answer(None, &output, |page| {
-        for file in &output.rejected {
-            page.field(&printable(&file.brain), printable(&file.message));
+    let answer = vitals::problems(remote)?;
+    cx.message(None, &answer, |page| {
+        for file in &answer.problems {
+            page.field(&printable(&file.brain), &file.message);
         }
-        page.aside(match output.rejected.len() {
+        page.aside(match answer.problems.len() {
             0 => "every file in the folder is served".to_owned(),
             n => plural(n as u64, "file"),
         });
     })?;
-    Ok(if output.rejected.is_empty() {
+    Ok(if answer.problems.is_empty() {
         Exit::Ok
     } else {
         Exit::Findings
     })
 }
 
-fn row(brain: &v1::ListedBrain) -> Result<BrainRow, Failure> {
-    let moment = brain.moment.as_ref();
-    Ok(BrainRow {
-        brain: brain.brain.clone(),
-        open: brain.open,
-        lsn: moment.map(|moment| moment.lsn),
-        time: moment
-            .and_then(|moment| moment.time)
-            .map(|time| Time::of(Some(time)))
-            .transpose()?,
-        events: brain.events,
-        edges: brain.edges,
-        file_bytes: brain.file_bytes,
-        instance: Some(brain.instance.clone()).filter(|id| !id.is_empty()),
-        lineage: Some(brain.lineage.clone()).filter(|id| !id.is_empty()),
-        problem: brain.problem.as_ref().map(|problem| BrainProblem {
-            reason: problem.reason.clone(),
-            message: problem.message.clone(),
-        }),
-    })
-}
-
-fn write_list(output: &BrainList, page: &mut TextPage) {
-    let mut table = TextTable::new(&[
-        ("brain", Align::Left),
-        ("events", Align::Right),
-        ("edges", Align::Right),
-        ("size", Align::Right),
-        ("LSN", Align::Right),
-        ("last commit", Align::Left),
-        ("lineage", Align::Left),
-        ("state", Align::Left),
-    ]);
-    let number = |n: Option<u64>| n.map_or("-".to_owned(), count);
-    for brain in &output.brains {
-        let state = match (&brain.problem, brain.open) {
-            (Some(problem), _) => printable(&problem.message),
+const BRAINS: [Column<v1::ListedBrain>; 8] = [
+    ("brain", Align::Left, |brain| brain.brain.clone()),
+    ("events", Align::Right, |brain| count_or_dash(brain.events)),
+    ("edges", Align::Right, |brain| count_or_dash(brain.edges)),
+    ("size", Align::Right, |brain| {
+        brain.file_bytes.map_or("-".to_owned(), bytes)
+    }),
+    ("LSN", Align::Right, |brain| {
+        count_or_dash(brain.moment.as_ref().map(|moment| moment.lsn))
+    }),
+    ("last commit", Align::Left, |brain| {
+        when::short_or_dash(brain.moment.as_ref().and_then(|moment| moment.time))
+    }),
+    ("lineage", Align::Left, |brain| {
+        match brain.lineage.as_str() {
+            "" => "-".to_owned(),
+            // The random end: the first half of some ids is a time.
+            lineage => lineage.chars().skip(28).collect(),
+        }
+    }),
+    ("state", Align::Left, |brain| {
+        match (&brain.problem, brain.open) {
+            (Some(problem), _) => problem.message.clone(),
             (None, true) => "open".to_owned(),
             (None, false) => "closed".to_owned(),
-        };
-        table.row(vec![
-            brain.brain.clone(),
-            number(brain.events),
-            number(brain.edges),
-            brain.file_bytes.map_or("-".to_owned(), bytes),
-            number(brain.lsn),
-            brain
-                .time
-                .map_or("-".to_owned(), |time| when::short(time.0)),
-            // The random end: the first half of some ids is a time.
-            brain
-                .lineage
-                .as_ref()
-                .map_or("-".to_owned(), |id| id.chars().skip(28).collect()),
-            state,
-        ]);
-    }
-    table.write(page);
+        }
+    }),
+];
+
+fn count_or_dash(number: Option<u64>) -> String {
+    number.map_or("-".to_owned(), count)
+}
+
+fn write_list(output: &v1::ListBrainsResponse, page: &mut TextPage) {
+    page.rows(&BRAINS, &output.brains);
     page.aside(match output.brains.len() {
         0 => "no brains: `amemctl brain create NAME` creates one".to_owned(),
         n => plural(n as u64, "brain"),
@@ -410,16 +322,12 @@ impl RmArgs {
         }
         let request = v1::RemoveBrainRequest {
             brain: self.name.clone(),
-            instance: instance.clone(),
-        };
-        let remote = cx.daemon()?;
-        remote.call(remote.client.brains().remove_brain(request))?;
-        let output = RmOutput {
-            brain: self.name.clone(),
             instance,
         };
-        cx.done(Some(&named), &output, |page| {
-            page.line(format!("{} is removed", output.brain));
+        let remote = cx.daemon()?;
+        let answer = remote.call(remote.client.brains().remove_brain(request))?;
+        cx.changed(Some(&named), &answer, |page| {
+            page.line(format!("{} is removed", self.name));
         })?;
         Ok(Exit::Ok)
     }

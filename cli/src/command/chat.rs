@@ -16,19 +16,16 @@ use amem_memory::model::ChatTurn;
 use amem_models::LanguageModel;
 use amem_texts::for_model;
 use clap::Args;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::command::fact_args::{FactScopeArgs, options};
-use crate::command::fact_output::AddOutput;
+use crate::command::fact_output::write_added;
 use crate::command::models::{ModelsFileArgs, model_failure};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::json::event::number;
-use crate::output::context::CommandContext;
-use crate::render::printable;
+use crate::output::context::{CommandContext, message_json};
 use crate::when::{self, timestamp};
 use amem_format::Micros;
-use serde_json::Value;
 
 /// Memories that a turn is given at most.
 const GIVEN_MAX: u32 = 12;
@@ -63,27 +60,36 @@ pub(crate) struct ChatArgs {
 }
 
 /// A memory that was given.
-#[derive(Serialize)]
-struct GivenJson {
-    /// The memory or the turn; empty for other events.
-    id: String,
-    event: u64,
-    memory: String,
-    score: Value,
+struct GivenEntry {
+    entry: v1::RecallEntry,
     /// As the model is given it: dated, with the speaker.
     line: String,
 }
 
 /// One turn.
-#[derive(Serialize)]
-struct TurnJson {
+struct ChatExchange {
     said: String,
     answer: String,
-    given: Vec<GivenJson>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    formed: Option<AddOutput>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    given: Vec<GivenEntry>,
+    formed: Option<v1::AddFactsResponse>,
     memory_error: Option<String>,
+}
+
+impl ChatExchange {
+    fn json(&self) -> Result<Value, Failure> {
+        let given = self.given.iter().map(|given| {
+            let entry = message_json(&given.entry)?;
+            Ok(json!({"entry": entry, "line": given.line}))
+        });
+        let formed = self.formed.as_ref().map(message_json).transpose()?;
+        Ok(json!({
+            "said": self.said,
+            "answer": self.answer,
+            "given": given.collect::<Result<Vec<_>, Failure>>()?,
+            "formed": formed,
+            "memoryError": self.memory_error,
+        }))
+    }
 }
 
 /// A conversation.
@@ -164,7 +170,7 @@ impl Chat<'_> {
         };
         self.remember("user", said);
         self.remember("assistant", &answer);
-        let turn = TurnJson {
+        let turn = ChatExchange {
             said: said.to_owned(),
             answer,
             given,
@@ -175,7 +181,7 @@ impl Chat<'_> {
     }
 
     /// What is remembered that has to do with what was said.
-    fn recall(&self, cx: &mut CommandContext, said: &str) -> Result<Vec<GivenJson>, Failure> {
+    fn recall(&self, cx: &mut CommandContext, said: &str) -> Result<Vec<GivenEntry>, Failure> {
         let request = v1::RecallRequest {
             brain: self.args.scope.brain(),
             question: said.to_owned(),
@@ -200,12 +206,9 @@ impl Chat<'_> {
         let standing = StandingPart::within(STANDING_TOKENS, &found.standing, &place);
         let entries = standing.without_doubles(entries.collect());
         let given = standing.shown().iter().cloned().chain(entries);
-        let given = given.map(|entry| GivenJson {
+        let given = given.map(|entry| GivenEntry {
             line: entry_line(&entry, &place, LINE_CHARS_MAX),
-            score: number(entry.relevance),
-            event: entry.event_id,
-            id: entry.id,
-            memory: entry.text,
+            entry,
         });
         Ok(given.collect())
     }
@@ -215,7 +218,7 @@ impl Chat<'_> {
         &self,
         cx: &mut CommandContext,
         said: &str,
-        given: &[GivenJson],
+        given: &[GivenEntry],
     ) -> Result<String, Failure> {
         let mut system = self.args.system.clone();
         if !given.is_empty() {
@@ -258,7 +261,7 @@ impl Chat<'_> {
         cx: &mut CommandContext,
         (said, said_at): (&str, Micros),
         answer: &str,
-    ) -> Result<AddOutput, Failure> {
+    ) -> Result<v1::AddFactsResponse, Failure> {
         let message = |role: v1::FactRole, text: &str, at: Micros| v1::FactMessage {
             role: role.into(),
             text: text.to_owned(),
@@ -276,8 +279,7 @@ impl Chat<'_> {
             ..v1::AddFactsRequest::default()
         };
         let remote = cx.daemon()?;
-        let added = remote.call(remote.client.facts().add_facts(request))?;
-        AddOutput::of(&added, false)
+        Ok(remote.call(remote.client.facts().add_facts(request))?)
     }
 
     /// Keeps a turn for the next ones; the oldest go once there are too many.
@@ -295,22 +297,18 @@ impl Chat<'_> {
         }
     }
 
-    fn show(&self, cx: &mut CommandContext, turn: &TurnJson) -> Result<(), Failure> {
+    fn show(&self, cx: &mut CommandContext, turn: &ChatExchange) -> Result<(), Failure> {
         if cx.is_json() {
-            return cx.line(turn);
+            return cx.line(&turn.json()?);
         }
         let mut page = cx.page();
         page.line("");
         if self.args.explain {
             for given in &turn.given {
-                page.line(format!(
-                    "given  {}  {}",
-                    given.score,
-                    printable(&given.line)
-                ));
+                page.line(format!("given  {}  {}", given.entry.relevance, given.line));
             }
             if let Some(formed) = &turn.formed {
-                formed.write(&mut page, true);
+                write_added(formed, false, true, &mut page);
             }
         }
         cx.text(&page)?;

@@ -8,7 +8,7 @@ use amem_client::v1;
 use clap::Args;
 use rustix::io::Errno;
 use rustix::process::Pid;
-use serde::Serialize;
+use serde_json::json;
 
 use crate::connection::remote::Remote;
 use crate::exit::Exit;
@@ -34,35 +34,20 @@ Waits until amemd has ended; everything answered is on the disk. A service manag
 does the next command that needs it, unless --no-autostart is given.")]
 pub(crate) struct ShutdownArgs {}
 
-#[derive(Serialize)]
-struct ReloadOutput {
-    changed: Vec<String>,
-    needs_restart: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct ShutdownOutput {
-    pid: u32,
-}
-
 impl ReloadArgs {
     pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let remote = cx.reach().running()?;
         let answer = remote.call(remote.client.admin().reload(v1::ReloadRequest {}))?;
-        let output = ReloadOutput {
-            changed: answer.changed,
-            needs_restart: answer.needs_restart,
-        };
-        cx.done(None, &output, |page| {
-            if output.changed.is_empty() {
+        cx.changed(None, &answer, |page| {
+            if answer.changed.is_empty() {
                 page.line("nothing has changed")
             } else {
-                page.line(format!("in force now: {}", output.changed.join(", ")))
+                page.line(format!("in force now: {}", answer.changed.join(", ")))
             }
-            if !output.needs_restart.is_empty() {
+            if !answer.needs_restart.is_empty() {
                 page.line(format!(
                     "in force after a restart: {}",
-                    output.needs_restart.join(", ")
+                    answer.needs_restart.join(", ")
                 ));
             }
         })?;
@@ -91,10 +76,9 @@ impl ShutdownArgs {
             }
             thread::sleep(LOOK_EVERY);
         }
-        let output = ShutdownOutput { pid: status.pid };
-        cx.done(None, &output, |page| {
+        cx.done(None, &json!({"pid": status.pid}), |page| {
             // By TCP a daemon does not tell its process.
-            page.line(match output.pid {
+            page.line(match status.pid {
                 0 => "amemd has ended".to_owned(),
                 pid => format!("amemd (process {pid}) has ended"),
             });

@@ -1,5 +1,7 @@
 //! `amemctl fact`: memories about users and agents, found in what they say.
 
+use std::mem::take;
+
 use amem_client::v1;
 use amem_format::Micros;
 use clap::{Args, Subcommand};
@@ -16,8 +18,8 @@ use crate::command::fact_forget::ForgetPersonArgs;
 use crate::command::fact_graph::{GraphArgs, RelationsArgs};
 use crate::command::fact_input;
 use crate::command::fact_output::{
-    AddOutput, DeletedOutput, ErasedOutput, FactList, FactOutput, HistoryOutput, PendingOutput,
-    ResetOutput, ScopesOutput, SearchOutput,
+    memories, write_added, write_deleted, write_fact, write_facts, write_history, write_hits,
+    write_pending, write_scopes,
 };
 use crate::command::fact_review::ReviewArgs;
 use crate::command::models::ProbeModelArgs;
@@ -26,6 +28,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::confirm::confirm;
 use crate::output::context::CommandContext;
+use crate::render::plural;
 use crate::when::{parse_time, timestamp};
 
 #[derive(Debug, Args)]
@@ -325,9 +328,9 @@ impl AddFactArgs {
         };
         let remote = cx.daemon()?;
         let answer = remote.call(remote.client.facts().add_facts(request))?;
-        let output = AddOutput::of(&answer, self.dry_run)?;
-        let explain = self.explain;
-        cx.answer(None, &output, |page| output.write(page, explain))?;
+        cx.message(None, &answer, |page| {
+            write_added(&answer, self.dry_run, self.explain, page);
+        })?;
         Ok(Exit::Ok)
     }
 }
@@ -364,8 +367,7 @@ impl SearchFactArgs {
         };
         let remote = cx.daemon()?;
         let answer = remote.call(remote.client.facts().search_facts(request))?;
-        let output = SearchOutput::of(&answer)?;
-        cx.answer(None, &output, |page| output.write(page))?;
+        cx.message(None, &answer, |page| write_hits(&answer, page))?;
         Ok(Exit::Ok)
     }
 }
@@ -392,15 +394,16 @@ impl OneFactArgs {
         };
         let remote = cx.daemon()?;
         let answer = remote.call(remote.client.facts().get_fact(request))?;
-        let output = FactOutput::of(answer.fact.as_ref())?;
-        let output = output.with_feedback(answer.feedback.as_ref())?;
-        cx.answer(None, &output, |page| output.write(page))?;
+        let fact = answer.fact.clone().unwrap_or_default();
+        cx.message(None, &answer, |page| {
+            write_fact(&fact, answer.feedback.as_ref(), page);
+        })?;
         Ok(Exit::Ok)
     }
 
     fn history(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let remote = cx.daemon()?;
-        let mut is_deleted = false;
+        let mut last = v1::GetFactHistoryResponse::default();
         let records = all_pages(|page_token| {
             let request = v1::GetFactHistoryRequest {
                 brain: self.of.brain.clone(),
@@ -409,12 +412,11 @@ impl OneFactArgs {
                 page_token,
                 ..Default::default()
             };
-            let answer = remote.call(remote.client.facts().get_fact_history(request))?;
-            is_deleted = answer.deleted;
-            Ok((answer.records, answer.next_page_token))
+            last = remote.call(remote.client.facts().get_fact_history(request))?;
+            Ok((take(&mut last.records), take(&mut last.next_page_token)))
         })?;
-        let output = HistoryOutput::of(&records, is_deleted)?;
-        cx.answer(None, &output, |page| output.write(page))?;
+        let answer = v1::GetFactHistoryResponse { records, ..last };
+        cx.message(None, &answer, |page| write_history(&answer, page))?;
         Ok(Exit::Ok)
     }
 }
@@ -422,6 +424,7 @@ impl OneFactArgs {
 impl ListFactArgs {
     fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let remote = cx.daemon()?;
+        let mut last = v1::ListFactsResponse::default();
         let facts = all_pages(|page_token| {
             let request = v1::ListFactsRequest {
                 brain: self.scope.brain(),
@@ -433,11 +436,11 @@ impl ListFactArgs {
                 at: self.time.at(),
                 with_said: false,
             };
-            let answer = remote.call(remote.client.facts().list_facts(request))?;
-            Ok((answer.facts, answer.next_page_token))
+            last = remote.call(remote.client.facts().list_facts(request))?;
+            Ok((take(&mut last.facts), take(&mut last.next_page_token)))
         })?;
-        let output = FactList::of(&facts)?;
-        cx.answer(None, &output, |page| output.write(page))?;
+        let answer = v1::ListFactsResponse { facts, ..last };
+        cx.message(None, &answer, |page| write_facts(&answer.facts, page))?;
         Ok(Exit::Ok)
     }
 }
@@ -455,8 +458,8 @@ impl UpdateFactArgs {
         };
         let remote = cx.daemon()?;
         let answer = remote.call(remote.client.facts().update_fact(request))?;
-        let output = FactOutput::of(answer.fact.as_ref())?;
-        cx.done(None, &output, |page| output.write(page))?;
+        let fact = answer.fact.clone().unwrap_or_default();
+        cx.changed(None, &answer, |page| write_fact(&fact, None, page))?;
         Ok(Exit::Ok)
     }
 }
@@ -474,9 +477,8 @@ impl DeleteFactArgs {
             ..Default::default()
         };
         let remote = cx.daemon()?;
-        remote.call(remote.client.facts().delete_fact(request))?;
-        let output = DeletedOutput { deleted: 1 };
-        cx.done(None, &output, |page| output.write(page))?;
+        let answer = remote.call(remote.client.facts().delete_fact(request))?;
+        cx.changed(None, &answer, |page| write_deleted(1, page))?;
         Ok(Exit::Ok)
     }
 
@@ -493,10 +495,7 @@ impl DeleteFactArgs {
         };
         let remote = cx.daemon()?;
         let answer = remote.call(remote.client.facts().delete_facts(request))?;
-        let output = DeletedOutput {
-            deleted: answer.deleted,
-        };
-        cx.done(None, &output, |page| output.write(page))?;
+        cx.changed(None, &answer, |page| write_deleted(answer.deleted, page))?;
         Ok(Exit::Ok)
     }
 }
@@ -516,10 +515,9 @@ impl ResetFactArgs {
         };
         let remote = cx.daemon()?;
         let answer = remote.call(remote.client.facts().reset_facts(request))?;
-        let output = ResetOutput {
-            events: answer.events,
-        };
-        cx.done(None, &output, |page| output.write(page))?;
+        cx.changed(None, &answer, |page| {
+            page.line(format!("{} erased", plural(answer.events, "event")));
+        })?;
         Ok(Exit::Ok)
     }
 }
@@ -527,6 +525,7 @@ impl ResetFactArgs {
 impl UsersArgs {
     fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let remote = cx.daemon()?;
+        let mut last = v1::ListFactScopesResponse::default();
         let scopes = all_pages(|page_token| {
             let request = v1::ListFactScopesRequest {
                 brain: self.scope.brain(),
@@ -534,11 +533,11 @@ impl UsersArgs {
                 page_token,
                 ..Default::default()
             };
-            let answer = remote.call(remote.client.facts().list_fact_scopes(request))?;
-            Ok((answer.scopes, answer.next_page_token))
+            last = remote.call(remote.client.facts().list_fact_scopes(request))?;
+            Ok((take(&mut last.scopes), take(&mut last.next_page_token)))
         })?;
-        let output = ScopesOutput::of(&scopes)?;
-        cx.answer(None, &output, |page| output.write(page))?;
+        let answer = v1::ListFactScopesResponse { scopes, ..last };
+        cx.message(None, &answer, |page| write_scopes(&answer.scopes, page))?;
         Ok(Exit::Ok)
     }
 }
@@ -548,28 +547,33 @@ impl PendingFactArgs {
         let (brain, scope) = (self.scope.brain(), self.scope.scope());
         let options = options(cx);
         let remote = cx.daemon()?;
-        let output = if self.retry {
+        if self.retry {
             let request = v1::RetryPendingFactsRequest {
                 brain,
                 scope,
                 options,
             };
             let answer = remote.call(remote.client.facts().retry_pending_facts(request))?;
-            PendingOutput::of(&answer.pending, Some(answer.done))?
-        } else {
-            let pending = all_pages(|page_token| {
-                let request = v1::ListPendingFactsRequest {
-                    brain: brain.clone(),
-                    scope: scope.clone(),
-                    page_token,
-                    ..Default::default()
-                };
-                let answer = remote.call(remote.client.facts().list_pending_facts(request))?;
-                Ok((answer.pending, answer.next_page_token))
+            cx.message(None, &answer, |page| {
+                write_pending(&answer.pending, Some(answer.done), page);
             })?;
-            PendingOutput::of(&pending, None)?
-        };
-        cx.answer(None, &output, |page| output.write(page))?;
+            return Ok(Exit::Ok);
+        }
+        let mut last = v1::ListPendingFactsResponse::default();
+        let pending = all_pages(|page_token| {
+            let request = v1::ListPendingFactsRequest {
+                brain: brain.clone(),
+                scope: scope.clone(),
+                page_token,
+                ..Default::default()
+            };
+            last = remote.call(remote.client.facts().list_pending_facts(request))?;
+            Ok((take(&mut last.pending), take(&mut last.next_page_token)))
+        })?;
+        let answer = v1::ListPendingFactsResponse { pending, ..last };
+        cx.message(None, &answer, |page| {
+            write_pending(&answer.pending, None, page);
+        })?;
         Ok(Exit::Ok)
     }
 }
@@ -588,10 +592,10 @@ impl EraseSourceArgs {
         };
         let remote = cx.daemon()?;
         let answer = remote.call(remote.client.facts().erase_fact_source(request))?;
-        let output = ErasedOutput {
-            memories: answer.fact_ids,
-        };
-        cx.done(None, &output, |page| output.write(page))?;
+        cx.changed(None, &answer, |page| {
+            let count = memories(answer.fact_ids.len() as u64);
+            page.line(format!("the turn is erased, and {count} with it"));
+        })?;
         Ok(Exit::Ok)
     }
 }

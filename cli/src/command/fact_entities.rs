@@ -1,18 +1,18 @@
 //! `amemctl fact entities`: who and what memories name; of one of them, everything that is known.
 
+use std::mem::take;
+
 use amem_client::v1;
 use clap::Args;
-use serde::Serialize;
 
 use crate::command::fact_args::{FactScopeArgs, FactTimeArgs, options};
-use crate::command::fact_graph::KnownRelationJson;
-use crate::command::fact_output::{FactOutput, SourceJson, memories};
+use crate::command::fact_graph::relation_line;
+use crate::command::fact_output::memories;
 use crate::connection::remote::all_pages;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::json::event::Time;
 use crate::output::context::CommandContext;
-use crate::render::{Align, TextPage, TextTable, count, printable};
+use crate::render::{Align, Column, Detail, TextPage, count};
 use crate::when;
 
 /// Characters of a turn that the page of an entity shows.
@@ -57,69 +57,11 @@ pub(super) struct EntitiesArgs {
     rename: Option<String>,
 }
 
-/// An entity.
-#[derive(Serialize)]
-struct EntityJson {
-    name: String,
-    aliases: Vec<String>,
-    kind: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    description: String,
-    memories: u64,
-    first_said: Option<Time>,
-    last_said: Option<Time>,
-}
-
-impl EntityJson {
-    fn of(entity: &v1::KnownEntity) -> Result<Self, Failure> {
-        Ok(Self {
-            name: entity.name.clone(),
-            aliases: entity.aliases.clone(),
-            kind: entity.kind.clone(),
-            description: entity.description.clone(),
-            memories: entity.facts,
-            first_said: Time::maybe(entity.first_said)?,
-            last_said: Time::maybe(entity.last_said)?,
-        })
-    }
-}
-
-#[derive(Serialize)]
-struct EntityListOutput {
-    entities: Vec<EntityJson>,
-}
-
-#[derive(Serialize)]
-struct EntityFactJson {
-    #[serde(flatten)]
-    fact: FactOutput,
-    said: Vec<SourceJson>,
-}
-
-/// What a caller said of an entity.
-#[derive(Serialize)]
-struct EntityChangeJson {
-    time: Time,
-    name: String,
-    aliases: Vec<String>,
-    kind: String,
-    description: String,
-}
-
-/// All that is known about an entity.
-#[derive(Serialize)]
-struct EntityOutput {
-    entity: EntityJson,
-    relations: Vec<KnownRelationJson>,
-    memories: Vec<EntityFactJson>,
-    changes: Vec<EntityChangeJson>,
-}
-
 impl EntitiesArgs {
     pub(super) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let Some(name) = &self.name else {
-            let output = self.list(cx)?;
-            cx.answer(None, &output, |page| output.write(page))?;
+            let answer = self.list(cx)?;
+            cx.message(None, &answer, |page| write_list(&answer.entities, page))?;
             return Ok(Exit::Ok);
         };
         let is_change = !self.aliases.is_empty()
@@ -131,13 +73,14 @@ impl EntitiesArgs {
             self.change(cx, name)?;
         }
         let shown = self.rename.as_ref().unwrap_or(name);
-        let output = self.page(cx, shown)?;
-        cx.answer(None, &output, |page| output.write(page))?;
+        let answer = self.entity(cx, shown)?;
+        cx.message(None, &answer, |page| write_entity(&answer, page))?;
         Ok(Exit::Ok)
     }
 
-    fn list(&self, cx: &mut CommandContext) -> Result<EntityListOutput, Failure> {
+    fn list(&self, cx: &mut CommandContext) -> Result<v1::ListEntitiesResponse, Failure> {
         let remote = cx.daemon()?;
+        let mut last = v1::ListEntitiesResponse::default();
         let entities = all_pages(|page_token| {
             let request = v1::ListEntitiesRequest {
                 brain: self.scope.brain(),
@@ -149,13 +92,10 @@ impl EntitiesArgs {
                 as_of: self.time.as_of(),
                 at: self.time.at(),
             };
-            let answer = remote.call(remote.client.facts().list_entities(request))?;
-            Ok((answer.entities, answer.next_page_token))
+            last = remote.call(remote.client.facts().list_entities(request))?;
+            Ok((take(&mut last.entities), take(&mut last.next_page_token)))
         })?;
-        let entities = entities.iter().map(EntityJson::of);
-        Ok(EntityListOutput {
-            entities: entities.collect::<Result<_, _>>()?,
-        })
+        Ok(v1::ListEntitiesResponse { entities, ..last })
     }
 
     fn change(&self, cx: &mut CommandContext, name: &str) -> Result<(), Failure> {
@@ -175,7 +115,11 @@ impl EntitiesArgs {
         Ok(())
     }
 
-    fn page(&self, cx: &mut CommandContext, name: &str) -> Result<EntityOutput, Failure> {
+    fn entity(
+        &self,
+        cx: &mut CommandContext,
+        name: &str,
+    ) -> Result<v1::GetEntityResponse, Failure> {
         let remote = cx.daemon()?;
         let mut first: Option<v1::GetEntityResponse> = None;
         let mut relations = Vec::new();
@@ -191,118 +135,77 @@ impl EntitiesArgs {
             };
             let mut answer = remote.call(remote.client.facts().get_entity(request))?;
             relations.append(&mut answer.relations);
-            let facts = std::mem::take(&mut answer.facts);
-            let next = answer.next_page_token.clone();
+            let page = (take(&mut answer.facts), take(&mut answer.next_page_token));
             first.get_or_insert(answer);
-            Ok((facts, next))
+            Ok(page)
         })?;
-        let first = first.unwrap_or_default();
-        let fact = |one: &v1::EntityFact| {
-            let said = one.sources.iter().map(SourceJson::of);
-            Ok(EntityFactJson {
-                fact: FactOutput::of(one.fact.as_ref())?,
-                said: said.collect::<Result<_, Failure>>()?,
-            })
-        };
-        let change = |one: &v1::EntityChange| {
-            Ok(EntityChangeJson {
-                time: Time::of(one.time)?,
-                name: one.name.clone(),
-                aliases: one.aliases.clone(),
-                kind: one.kind.clone(),
-                description: one.description.clone(),
-            })
-        };
-        let relations = relations.iter().map(KnownRelationJson::of);
-        Ok(EntityOutput {
-            entity: EntityJson::of(&first.entity.unwrap_or_default())?,
-            relations: relations.collect::<Result<_, _>>()?,
-            memories: facts.iter().map(fact).collect::<Result<_, Failure>>()?,
-            changes: first
-                .changes
-                .iter()
-                .map(change)
-                .collect::<Result<_, Failure>>()?,
+        Ok(v1::GetEntityResponse {
+            relations,
+            facts,
+            ..first.unwrap_or_default()
         })
     }
 }
 
-impl EntityListOutput {
-    fn write(&self, page: &mut TextPage) {
-        let mut table = TextTable::new(&[
-            ("entity", Align::Left),
-            ("kind", Align::Left),
-            ("memories", Align::Right),
-            ("also", Align::Left),
-        ]);
-        for entity in &self.entities {
-            table.row(vec![
-                entity.name.clone(),
-                entity.kind.clone(),
-                count(entity.memories),
-                entity.aliases.join(", "),
-            ]);
-        }
-        table.write(page);
-        if self.entities.is_empty() {
-            page.aside("no memory of the scope names anyone or anything");
-        }
+const ENTITIES: [Column<v1::KnownEntity>; 4] = [
+    ("entity", Align::Left, |entity| entity.name.clone()),
+    ("kind", Align::Left, |entity| entity.kind.clone()),
+    ("memories", Align::Right, |entity| count(entity.facts)),
+    ("also", Align::Left, |entity| entity.aliases.join(", ")),
+];
+
+fn write_list(entities: &[v1::KnownEntity], page: &mut TextPage) {
+    page.rows(&ENTITIES, entities);
+    if entities.is_empty() {
+        page.aside("no memory of the scope names anyone or anything");
     }
 }
 
-impl EntityOutput {
-    fn write(&self, page: &mut TextPage) {
-        let entity = &self.entity;
-        page.title(printable(&entity.name));
-        if !entity.kind.is_empty() {
-            page.field("kind", &entity.kind);
-        }
-        if !entity.aliases.is_empty() {
-            page.field("also", printable(&entity.aliases.join(", ")));
-        }
-        if !entity.description.is_empty() {
-            page.field("about", printable(&entity.description));
-        }
-        let span = entity.first_said.as_ref().zip(entity.last_said.as_ref());
-        if let Some((first, last)) = span {
-            page.field(
-                "said",
-                format!("{} to {}", when::short(first.0), when::short(last.0)),
-            );
-        }
-        for relation in &self.relations {
-            page.field("relation", printable(&relation.line()));
-        }
-        for one in &self.memories {
-            page.line(format!(
-                "{}  {}",
-                printable(one.fact.memory()),
-                one.fact.id()
-            ));
-            for turn in &one.said {
-                let text: String = turn.text().chars().take(TURN_SHOWN).collect();
-                if !text.is_empty() {
-                    page.line(format!(
-                        "    {}: {}",
-                        printable(turn.role()),
-                        printable(&text)
-                    ));
-                }
+fn write_entity(answer: &v1::GetEntityResponse, page: &mut TextPage) {
+    let entity = answer.entity.clone().unwrap_or_default();
+    page.title(&entity.name);
+    page.details(&DETAILS, &entity);
+    for relation in &answer.relations {
+        page.field("relation", relation_line(relation));
+    }
+    for one in &answer.facts {
+        let fact = one.fact.clone().unwrap_or_default();
+        page.line(format!("{}  {}", fact.memory, fact.id));
+        for turn in &one.sources {
+            let text: String = turn.text.chars().take(TURN_SHOWN).collect();
+            if !text.is_empty() {
+                page.line(format!("    {}: {text}", turn.role));
             }
         }
-        for change in &self.changes {
-            page.line(format!(
-                "{}: named {}{}{}",
-                when::short(change.time.0),
-                printable(&change.name),
-                if change.aliases.is_empty() {
-                    ""
-                } else {
-                    ", also "
-                },
-                printable(&change.aliases.join(", "))
-            ));
-        }
-        page.aside(memories(self.memories.len() as u64));
     }
+    for change in &answer.changes {
+        let also = if change.aliases.is_empty() {
+            ""
+        } else {
+            ", also "
+        };
+        page.line(format!(
+            "{}: named {}{also}{}",
+            when::short_of(change.time),
+            change.name,
+            change.aliases.join(", ")
+        ));
+    }
+    page.aside(memories(answer.facts.len() as u64));
 }
+
+const DETAILS: [Detail<v1::KnownEntity>; 4] = [
+    ("kind", |entity| entity.kind.clone()),
+    ("also", |entity| entity.aliases.join(", ")),
+    ("about", |entity| entity.description.clone()),
+    ("said", |entity| {
+        match (entity.first_said, entity.last_said) {
+            (Some(first), Some(last)) => format!(
+                "{} to {}",
+                when::short_of(Some(first)),
+                when::short_of(Some(last))
+            ),
+            _ => String::new(),
+        }
+    }),
+];

@@ -6,12 +6,14 @@ use amem_client::v1;
 use amem_format::view::AsOf;
 use clap::Args;
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::command::fact_args::FactScopeArgs;
 use crate::command::fact_history;
-use crate::command::fact_output::{FactOutput, RecordJson};
+use crate::command::fact_output::{event_name, metadata, rating_name};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::json::event::{Time, number};
 use crate::output::context::CommandContext;
 use crate::when::{self, parse_moment};
 
@@ -22,8 +24,8 @@ use crate::when::{self, parse_moment};
   amemctl fact export --sqlite history.sqlite
   amemctl fact export --user ada --filter-json '{\"tag\": \"work\"}' | jq -r .memory
 
-Each line is one memory, as `amemctl fact get --json` has it in `data`, with `history` if asked for; with --json the
-lines are the same. All are of one moment. Memories that ended are left out, except with --ended.
+Each line is one memory in the spelling that `amemctl import` reads, with `history` if asked for; with --json the lines
+are the same. All are of one moment. Memories that ended are left out, except with --ended.
 
 --sqlite writes the table memory_history into a new database: a row for each version and end, of a scope or of all.
 `amemctl import FILE` reads it, and changes nothing in the brain that it is from.")]
@@ -47,12 +49,77 @@ pub(super) struct ExportFactArgs {
     as_of: Option<AsOf>,
 }
 
+/// A memory in the spelling that `amemctl import` and other memory programs read: a file format, not an answer.
 #[derive(Serialize)]
-struct ExportLine {
-    #[serde(flatten)]
-    fact: FactOutput,
+struct FactLine {
+    id: String,
+    memory: String,
+    hash: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    history: Option<Vec<RecordJson>>,
+    user_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    app_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run_id: Option<String>,
+    metadata: Value,
+    kind: String,
+    confidence: Value,
+    created_at: Time,
+    updated_at: Time,
+    expires_at: Option<Time>,
+    validity: Option<ValidityLine>,
+    quarantined: bool,
+    sources: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    feedback: Option<FeedbackLine>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    history: Option<Vec<RecordLine>>,
+}
+
+#[derive(Serialize)]
+struct ValidityLine {
+    from: Option<Time>,
+    to: Option<Time>,
+    precision: String,
+}
+
+#[derive(Serialize)]
+struct FeedbackLine {
+    rating: &'static str,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    reason: String,
+    time: Time,
+}
+
+/// A version of a memory, its end, or feedback about it.
+#[derive(Serialize)]
+struct RecordLine {
+    id: String,
+    event: &'static str,
+    old_memory: Option<String>,
+    new_memory: Option<String>,
+    time: Time,
+    why: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    reason: String,
+    sources: Vec<SourceLine>,
+    source_count: u32,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    replaced_by: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    feedback: Option<FeedbackLine>,
+}
+
+#[derive(Serialize)]
+struct SourceLine {
+    id: String,
+    role: String,
+    text: String,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_cut: bool,
+    time: Option<Time>,
 }
 
 impl ExportFactArgs {
@@ -93,12 +160,69 @@ impl ExportFactArgs {
         Ok(Exit::Ok)
     }
 
-    fn line(&self, fact: &v1::ExportedFact) -> Result<ExportLine, Failure> {
-        let records = || fact.records.iter().map(RecordJson::of).collect();
-        let output = FactOutput::of(fact.fact.as_ref())?;
-        Ok(ExportLine {
-            fact: output.with_feedback(fact.feedback.as_ref())?,
+    fn line(&self, exported: &v1::ExportedFact) -> Result<FactLine, Failure> {
+        let records = || exported.records.iter().map(record_line).collect();
+        let fact = exported.fact.clone().unwrap_or_default();
+        let scope = fact.scope.clone().unwrap_or_default();
+        let validity = fact.validity.as_ref().map(|validity| {
+            Ok::<_, Failure>(ValidityLine {
+                from: Time::maybe(validity.from)?,
+                to: Time::maybe(validity.to)?,
+                precision: validity.precision.clone(),
+            })
+        });
+        Ok(FactLine {
+            user_id: scope.user,
+            agent_id: scope.agent,
+            app_id: scope.app,
+            run_id: scope.run,
+            metadata: metadata(&fact),
+            confidence: number(fact.confidence),
+            created_at: Time::of(fact.created_at)?,
+            updated_at: Time::of(fact.updated_at)?,
+            expires_at: Time::maybe(fact.expires_at)?,
+            validity: validity.transpose()?,
+            id: fact.id,
+            memory: fact.memory,
+            hash: fact.hash,
+            kind: fact.kind,
+            quarantined: fact.quarantined,
+            sources: fact.source_ids,
+            feedback: exported.feedback.as_ref().map(feedback_line).transpose()?,
             history: self.history.then(records).transpose()?,
         })
     }
+}
+
+fn feedback_line(feedback: &v1::FactFeedback) -> Result<FeedbackLine, Failure> {
+    Ok(FeedbackLine {
+        rating: rating_name(feedback.rating()),
+        reason: feedback.reason.clone(),
+        time: Time::of(feedback.time)?,
+    })
+}
+
+fn record_line(record: &v1::FactRecord) -> Result<RecordLine, Failure> {
+    let sources = record.sources.iter().map(|source| {
+        Ok::<_, Failure>(SourceLine {
+            id: source.id.clone(),
+            role: source.role.clone(),
+            text: source.text.clone(),
+            is_cut: source.cut,
+            time: Time::maybe(source.time)?,
+        })
+    });
+    Ok(RecordLine {
+        id: record.id.clone(),
+        event: event_name(record.event()),
+        old_memory: record.old_memory.clone(),
+        new_memory: record.new_memory.clone(),
+        time: Time::of(record.time)?,
+        why: record.why.clone(),
+        reason: record.reason.clone(),
+        sources: sources.collect::<Result<_, _>>()?,
+        source_count: record.source_count,
+        replaced_by: record.replaced_by_id.clone(),
+        feedback: record.feedback.as_ref().map(feedback_line).transpose()?,
+    })
 }

@@ -2,14 +2,12 @@
 
 use amem_client::v1;
 use clap::{Args, ValueEnum};
-use serde::Serialize;
 
 use crate::command::fact_args::{FactBrainArgs, options};
-use crate::command::fact_output::FeedbackJson;
+use crate::command::fact_output::feedback_text;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::context::CommandContext;
-use crate::render::printable;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -49,12 +47,6 @@ impl RatingName {
     }
 }
 
-#[derive(Serialize)]
-struct FeedbackOutput {
-    id: String,
-    feedback: Option<FeedbackJson>,
-}
-
 impl FeedbackArgs {
     pub(super) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let request = v1::SetFactFeedbackRequest {
@@ -67,12 +59,8 @@ impl FeedbackArgs {
         };
         let remote = cx.daemon()?;
         let answer = remote.call(remote.client.facts().set_fact_feedback(request))?;
-        let output = FeedbackOutput {
-            id: self.id.clone(),
-            feedback: answer.feedback.as_ref().map(FeedbackJson::of).transpose()?,
-        };
-        cx.done(None, &output, |page| match &output.feedback {
-            Some(feedback) => page.line(format!("feedback: {}", printable(&feedback.text()))),
+        cx.changed(None, &answer, |page| match &answer.feedback {
+            Some(feedback) => page.line(format!("feedback: {}", feedback_text(feedback))),
             None => page.line("it has no feedback"),
         })?;
         Ok(Exit::Ok)

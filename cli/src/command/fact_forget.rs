@@ -5,7 +5,7 @@
 
 use amem_client::v1;
 use clap::Args;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::brain::every_event::each_event;
 use crate::brain::target::BrainTarget;
@@ -16,7 +16,7 @@ use crate::connection::remote::{RemoteError, all_pages};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::confirm::confirm;
-use crate::output::context::CommandContext;
+use crate::output::context::{CommandContext, message_json};
 use crate::render::{TextPage, count, plural, printable};
 
 /// Events of one erase.
@@ -67,22 +67,20 @@ pub(super) struct ForgetPersonArgs {
 }
 
 /// What goes of one person.
-#[derive(Debug, Serialize)]
-struct PersonShareJson {
+struct PersonShare {
     /// Whom the memories are about, or who said them; empty if nothing tells.
     person: String,
     count: u64,
-    #[serde(skip)]
     texts: Vec<String>,
 }
 
 /// Groups texts by person, those with the most first.
-fn by_person<'t>(all: impl IntoIterator<Item = (&'t str, &'t str)>) -> Vec<PersonShareJson> {
-    let mut shares: Vec<PersonShareJson> = Vec::new();
+fn by_person<'t>(all: impl IntoIterator<Item = (&'t str, &'t str)>) -> Vec<PersonShare> {
+    let mut shares: Vec<PersonShare> = Vec::new();
     for (person, text) in all {
         let known = shares.iter().position(|share| share.person == person);
         let at = known.unwrap_or_else(|| {
-            shares.push(PersonShareJson {
+            shares.push(PersonShare {
                 person: person.to_owned(),
                 count: 0,
                 texts: Vec::new(),
@@ -96,7 +94,7 @@ fn by_person<'t>(all: impl IntoIterator<Item = (&'t str, &'t str)>) -> Vec<Perso
     shares
 }
 
-impl PersonShareJson {
+impl PersonShare {
     fn write(&self, page: &mut TextPage) {
         let person = match self.person.as_str() {
             "" => "no person",
@@ -114,77 +112,48 @@ impl PersonShareJson {
     }
 }
 
-/// What a brain had about an entity.
-#[derive(Debug, Serialize)]
-struct ErasedEntityJson {
-    brain: String,
-    names: Vec<String>,
-    memories: Vec<String>,
-    /// The memories by whom they are about.
-    people: Vec<PersonShareJson>,
-    memory_count: u64,
-    events: u64,
-    mentions: Vec<MentionJson>,
-    mention_count: u64,
-}
-
-#[derive(Debug, Serialize)]
-struct ForgetEntityOutput {
-    user: String,
-    entity: String,
+/// What a user said about an entity, brain by brain.
+struct ErasedEntity<'a> {
+    user: &'a str,
+    entity: &'a str,
     dry_run: bool,
-    brains: Vec<ErasedEntityJson>,
+    brains: Vec<(String, v1::EraseEntityResponse)>,
 }
 
-impl ErasedEntityJson {
-    fn of(brain: String, found: v1::EraseEntityResponse) -> Self {
-        let mentions = found.mentions.into_iter().map(|mention| MentionJson {
-            brain: brain.clone(),
-            id: mention.event_id,
-            text: mention.text,
-            user: String::new(),
+impl ErasedEntity<'_> {
+    fn json(&self) -> Result<Value, Failure> {
+        let brains = self.brains.iter().map(|(brain, erased)| {
+            let erased = message_json(erased)?;
+            Ok(json!({"brain": brain, "erased": erased}))
         });
-        Self {
-            mentions: mentions.collect(),
-            names: found.names,
-            people: by_person(
-                found
-                    .facts
-                    .iter()
-                    .map(|fact| (fact.about.as_str(), fact.memory.as_str())),
-            ),
-            memories: found.facts.into_iter().map(|fact| fact.memory).collect(),
-            memory_count: found.fact_count,
-            events: found.events,
-            mention_count: found.mention_count,
-            brain,
-        }
+        Ok(json!({
+            "user": self.user,
+            "entity": self.entity,
+            "dryRun": self.dry_run,
+            "brains": brains.collect::<Result<Vec<_>, Failure>>()?,
+        }))
     }
-}
 
-impl ForgetEntityOutput {
     fn write(&self, page: &mut TextPage) {
-        page.title(printable(&self.entity));
-        for one in &self.brains {
-            let what = memories(one.memory_count);
-            let events = plural(one.events, "event");
-            page.field(
-                "brain",
-                format!("{}: {what}, {events}", printable(&one.brain)),
-            );
-            page.field("names", printable(&one.names.join(", ")));
-            for share in &one.people {
+        page.title(self.entity);
+        for (brain, erased) in &self.brains {
+            let what = memories(erased.fact_count);
+            let events = plural(erased.events, "event");
+            page.field("brain", format!("{brain}: {what}, {events}"));
+            page.field("names", erased.names.join(", "));
+            let facts = erased.facts.iter();
+            for share in by_person(facts.map(|fact| (fact.about.as_str(), fact.memory.as_str()))) {
                 share.write(page);
             }
-            if one.mention_count > 0 {
+            if erased.mention_count > 0 {
                 page.field(
                     "also named in",
-                    plural(one.mention_count, "event that stays"),
+                    plural(erased.mention_count, "event that stays"),
                 );
             }
-            for mention in one.mentions.iter().take(MENTIONS_SHOWN) {
+            for mention in erased.mentions.iter().take(MENTIONS_SHOWN) {
                 let text: String = mention.text.chars().take(TEXT_SHOWN).collect();
-                page.line(format!("  {}: {}", mention.id, printable(&text)));
+                page.line(format!("  {}: {text}", mention.event_id));
             }
         }
         if self.brains.is_empty() {
@@ -196,39 +165,64 @@ impl ForgetEntityOutput {
     }
 }
 
-#[derive(Debug, Serialize)]
-struct MentionJson {
+/// An event that only names the person.
+struct PersonMention {
     brain: String,
     id: u64,
     text: String,
     /// Whose memories it is among; empty if it is of no user.
-    #[serde(skip_serializing_if = "String::is_empty")]
     user: String,
 }
 
 /// What a brain has of the person.
-#[derive(Debug, Serialize)]
-struct PersonBrainJson {
+struct PersonBrain {
     brain: String,
     /// Events of the user: memories, their versions and ends, turns.
     events: u64,
     /// The first of their texts.
-    #[serde(skip)]
     texts: Vec<String>,
     /// Why nothing was erased here; empty if it was.
-    #[serde(skip_serializing_if = "String::is_empty")]
     refused: String,
 }
 
-#[derive(Debug, Default, Serialize)]
+#[derive(Default)]
 struct ForgetPersonOutput {
     user: String,
     dry_run: bool,
-    brains: Vec<PersonBrainJson>,
+    brains: Vec<PersonBrain>,
     /// Events that only name the person.
-    mentions: Vec<MentionJson>,
+    mentions: Vec<PersonMention>,
     /// True if they were erased as well.
     mentions_erased: bool,
+}
+
+impl ForgetPersonOutput {
+    /// As messages have it: nothing stands for an empty text.
+    fn json(&self) -> Value {
+        let named = |value: &str| (!value.is_empty()).then(|| value.to_owned());
+        let brains = self.brains.iter().map(|one| {
+            json!({
+                "brain": one.brain,
+                "events": one.events.to_string(),
+                "refused": named(&one.refused),
+            })
+        });
+        let mentions = self.mentions.iter().map(|mention| {
+            json!({
+                "brain": mention.brain,
+                "eventId": mention.id.to_string(),
+                "text": mention.text,
+                "user": named(&mention.user),
+            })
+        });
+        json!({
+            "user": self.user,
+            "dryRun": self.dry_run,
+            "brains": brains.collect::<Vec<_>>(),
+            "mentions": mentions.collect::<Vec<_>>(),
+            "mentionsErased": self.mentions_erased,
+        })
+    }
 }
 
 impl ForgetPersonArgs {
@@ -245,11 +239,11 @@ impl ForgetPersonArgs {
         let mut output = self.look(cx)?;
         output.dry_run = self.dry_run;
         if output.brains.is_empty() && (output.mentions.is_empty() || !self.mentions) {
-            cx.answer(None, &output, |page| write(&output, page))?;
+            cx.answer(None, &output.json(), |page| write(&output, page))?;
             return Ok(Exit::Ok);
         }
         if self.dry_run {
-            cx.answer(None, &output, |page| write(&output, page))?;
+            cx.answer(None, &output.json(), |page| write(&output, page))?;
             return Ok(Exit::Ok);
         }
         if !self.yes {
@@ -276,7 +270,7 @@ impl ForgetPersonArgs {
                 "erase as a user who may administer that brain",
             )
         });
-        cx.answer(None, &output, |page| write(&output, page))?;
+        cx.answer(None, &output.json(), |page| write(&output, page))?;
         failure.map_or(Ok(Exit::Ok), Err)
     }
 
@@ -286,19 +280,19 @@ impl ForgetPersonArgs {
             Some(brain) => vec![brain.clone()],
             None => brains(cx)?,
         };
-        let mut output = ForgetEntityOutput {
-            user: self.user.clone(),
-            entity: name.to_owned(),
+        let mut output = ErasedEntity {
+            user: &self.user,
+            entity: name,
             dry_run: self.dry_run,
             brains: Vec::new(),
         };
         for brain in all {
             if let Some(found) = self.erase_entity(cx, (&brain, name), true)? {
-                output.brains.push(ErasedEntityJson::of(brain, found));
+                output.brains.push((brain, found));
             }
         }
         if self.dry_run || output.brains.is_empty() {
-            cx.answer(None, &output, |page| output.write(page))?;
+            cx.answer(None, &output.json()?, |page| output.write(page))?;
             return Ok(Exit::Ok);
         }
         if !self.yes {
@@ -306,11 +300,11 @@ impl ForgetPersonArgs {
             output.write(&mut page);
             confirm(cx, page.as_str(), "erase these memories for good?", "--yes")?;
         }
-        for erased in &mut output.brains {
-            let done = self.erase_entity(cx, (&erased.brain, name), false)?;
-            *erased = ErasedEntityJson::of(erased.brain.clone(), done.unwrap_or_default());
+        for (brain, erased) in &mut output.brains {
+            let done = self.erase_entity(cx, (brain, name), false)?;
+            *erased = done.unwrap_or_default();
         }
-        cx.answer(None, &output, |page| output.write(page))?;
+        cx.answer(None, &output.json()?, |page| output.write(page))?;
         Ok(Exit::Ok)
     }
 
@@ -380,7 +374,7 @@ impl ForgetPersonArgs {
                 Ok(opened) => opened,
                 // The others are looked at; this one is named.
                 Err(failure) if self.brain.is_none() => {
-                    output.brains.push(PersonBrainJson {
+                    output.brains.push(PersonBrain {
                         brain,
                         events: 0,
                         texts: Vec::new(),
@@ -414,7 +408,7 @@ impl ForgetPersonArgs {
                         .any(|text| names.iter().any(|name| has_name(text, name)))
                 };
                 if !is_own && !event.erased && is_named() {
-                    output.mentions.push(MentionJson {
+                    output.mentions.push(PersonMention {
                         brain: brain.clone(),
                         id: event.id,
                         text: event.text.clone(),
@@ -423,7 +417,7 @@ impl ForgetPersonArgs {
                 }
             })?;
             if !own.is_empty() {
-                output.brains.push(PersonBrainJson {
+                output.brains.push(PersonBrain {
                     brain,
                     events: own.len() as u64,
                     texts,
@@ -464,7 +458,7 @@ fn brains(cx: &mut CommandContext) -> Result<Vec<String>, Failure> {
     Ok(all.into_iter().map(|brain| brain.brain).collect())
 }
 
-fn erase_mentions(cx: &mut CommandContext, mentions: &[MentionJson]) -> Result<(), Failure> {
+fn erase_mentions(cx: &mut CommandContext, mentions: &[PersonMention]) -> Result<(), Failure> {
     for of_brain in mentions.chunk_by(|one, other| one.brain == other.brain) {
         let name = of_brain.first().map(|mention| mention.brain.clone());
         let mut brain = Writable::open(cx, &BrainTarget::Name(name.unwrap_or_default()))?;
@@ -482,7 +476,7 @@ fn erase_mentions(cx: &mut CommandContext, mentions: &[MentionJson]) -> Result<(
 
 /// The user whose memories an event is among; empty for an event of none.
 fn user_of(attributes_json: &str) -> String {
-    let attributes = serde_json::from_str::<serde_json::Value>(attributes_json);
+    let attributes = serde_json::from_str::<Value>(attributes_json);
     let user = attributes
         .ok()
         .and_then(|all| Some(all.get(USER_ATTRIBUTE)?.as_str()?.to_owned()));

@@ -1,19 +1,18 @@
 //! `amemctl fact relations` and `amemctl fact graph`: how the entities of memories are related.
 
 use std::collections::BTreeSet;
+use std::mem::take;
 
 use amem_client::v1;
 use clap::{Args, ValueEnum};
-use serde::Serialize;
 
 use crate::command::fact_args::{FactScopeArgs, FactTimeArgs};
-use crate::command::fact_output::RelationJson;
+use crate::command::fact_output::relation_text;
 use crate::connection::remote::all_pages;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::json::event::Time;
 use crate::output::context::CommandContext;
-use crate::render::{Align, TextPage, TextTable, printable};
+use crate::render::{Align, Column, TextPage, printable};
 use crate::when;
 
 #[derive(Debug, Args)]
@@ -65,47 +64,31 @@ pub(super) struct GraphArgs {
     format: GraphForm,
 }
 
-/// A relation, and the memory that says so.
-#[derive(Serialize)]
-pub(super) struct KnownRelationJson {
-    #[serde(flatten)]
-    relation: RelationJson,
-    memory_id: String,
-    memory: String,
-    since: Option<Time>,
-    until: Option<Time>,
+/// A relation, and since when it holds.
+pub(super) fn relation_line(known: &v1::KnownRelation) -> String {
+    format!(
+        "{} since {}",
+        relation_text(&relation_of(known)),
+        when::short_of(known.since)
+    )
 }
 
-impl KnownRelationJson {
-    pub(super) fn of(known: &v1::KnownRelation) -> Result<Self, Failure> {
-        Ok(Self {
-            relation: RelationJson::of(&known.relation.clone().unwrap_or_default()),
-            memory_id: known.fact_id.clone(),
-            memory: known.memory.clone(),
-            since: Time::maybe(known.since)?,
-            until: Time::maybe(known.until)?,
-        })
-    }
-
-    pub(super) fn line(&self) -> String {
-        let since = self.since.as_ref().map(|since| when::short(since.0));
-        format!(
-            "{} since {}",
-            self.relation.text(),
-            since.unwrap_or_default()
-        )
-    }
+fn relation_of(known: &v1::KnownRelation) -> v1::EntityRelation {
+    known.relation.clone().unwrap_or_default()
 }
 
-#[derive(Serialize)]
-struct RelationsOutput {
-    relations: Vec<KnownRelationJson>,
-}
+/// The relations as a graph.
+struct RelationGraph<'r>(&'r [v1::KnownRelation]);
 
 impl RelationSelectionArgs {
-    fn relations(&self, cx: &mut CommandContext, name: &str) -> Result<RelationsOutput, Failure> {
+    fn relations(
+        &self,
+        cx: &mut CommandContext,
+        name: &str,
+    ) -> Result<v1::ListRelationsResponse, Failure> {
         let remote = cx.daemon()?;
-        let all = all_pages(|page_token| {
+        let mut last = v1::ListRelationsResponse::default();
+        let relations = all_pages(|page_token| {
             let request = v1::ListRelationsRequest {
                 brain: self.scope.brain(),
                 scope: self.scope.scope(),
@@ -116,54 +99,42 @@ impl RelationSelectionArgs {
                 as_of: self.time.as_of(),
                 at: self.time.at(),
             };
-            let answer = remote.call(remote.client.facts().list_relations(request))?;
-            Ok((answer.relations, answer.next_page_token))
+            last = remote.call(remote.client.facts().list_relations(request))?;
+            Ok((take(&mut last.relations), take(&mut last.next_page_token)))
         })?;
-        let relations = all.iter().map(KnownRelationJson::of);
-        Ok(RelationsOutput {
-            relations: relations.collect::<Result<_, _>>()?,
-        })
+        Ok(v1::ListRelationsResponse { relations, ..last })
     }
 }
 
 impl RelationsArgs {
     pub(super) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let name = self.name.as_deref().unwrap_or_default();
-        let output = self.of.relations(cx, name)?;
-        cx.answer(None, &output, |page| output.write(page))?;
+        let answer = self.of.relations(cx, name)?;
+        cx.message(None, &answer, |page| {
+            page.rows(&RELATIONS, &answer.relations);
+            if answer.relations.is_empty() {
+                page.aside(NO_RELATION);
+            }
+        })?;
         Ok(Exit::Ok)
     }
 }
 
-impl RelationsOutput {
-    fn write(&self, page: &mut TextPage) {
-        let mut table = TextTable::new(&[
-            ("source", Align::Left),
-            ("relation", Align::Left),
-            ("target", Align::Left),
-            ("since", Align::Left),
-            ("memory", Align::Left),
-        ]);
-        for known in &self.relations {
-            let since = known.since.as_ref().map(|since| when::short(since.0));
-            table.row(vec![
-                known.relation.source.clone(),
-                known.relation.relation.clone(),
-                known.relation.target.clone(),
-                since.unwrap_or_default(),
-                known.memory.clone(),
-            ]);
-        }
-        table.write(page);
-        if self.relations.is_empty() {
-            page.aside("no memory of the scope relates anyone or anything");
-        }
-    }
+const NO_RELATION: &str = "no memory of the scope relates anyone or anything";
 
+const RELATIONS: [Column<v1::KnownRelation>; 5] = [
+    ("source", Align::Left, |known| relation_of(known).source),
+    ("relation", Align::Left, |known| relation_of(known).relation),
+    ("target", Align::Left, |known| relation_of(known).target),
+    ("since", Align::Left, |known| when::short_of(known.since)),
+    ("memory", Align::Left, |known| known.memory.clone()),
+];
+
+impl RelationGraph<'_> {
     /// The relations, each once.
     fn edges(&self) -> BTreeSet<(&str, &str, &str)> {
-        let edges = self.relations.iter().map(|known| {
-            let relation = &known.relation;
+        let relations = self.0.iter().filter_map(|known| known.relation.as_ref());
+        let edges = relations.map(|relation| {
             (
                 relation.source.as_str(),
                 relation.relation.as_str(),
@@ -219,8 +190,8 @@ impl RelationsOutput {
             }
             page.line(format!("  {} {}", printable(relation), printable(target)));
         }
-        if self.relations.is_empty() {
-            page.aside("no memory of the scope relates anyone or anything");
+        if self.0.is_empty() {
+            page.aside(NO_RELATION);
         }
     }
 }
@@ -235,11 +206,12 @@ fn quoted(text: &str) -> String {
 
 impl GraphArgs {
     pub(super) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
-        let output = self.of.relations(cx, "")?;
-        cx.answer(None, &output, |page| match self.format {
-            GraphForm::Text => output.text(page),
-            GraphForm::Dot => output.dot(page),
-            GraphForm::Mermaid => output.mermaid(page),
+        let answer = self.of.relations(cx, "")?;
+        let graph = RelationGraph(&answer.relations);
+        cx.message(None, &answer, |page| match self.format {
+            GraphForm::Text => graph.text(page),
+            GraphForm::Dot => graph.dot(page),
+            GraphForm::Mermaid => graph.mermaid(page),
         })?;
         Ok(Exit::Ok)
     }

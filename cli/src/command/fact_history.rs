@@ -7,7 +7,7 @@ use amem_client::v1;
 use amem_query::time;
 use amem_sources::SourceError;
 use amem_sources::export::{FactHistoryRow, FactHistoryWriter};
-use serde::Serialize;
+use serde_json::json;
 
 use crate::brain::new_file::check_free;
 use crate::connection::remote::all_pages;
@@ -19,7 +19,7 @@ use crate::output::progress::{Progress, Unit};
 use crate::render::{TextPage, count, plural, printable};
 
 /// What was written.
-#[derive(Debug, Default, Serialize)]
+#[derive(Default)]
 struct FactHistoryOutput {
     path: String,
     memories: u64,
@@ -88,7 +88,13 @@ pub(super) fn export(
     table.finish().map_err(|e| unwritten(&e))?;
     // Unlike a new name for it, a link never replaces a file.
     fs::hard_link(&file, path).map_err(|e| Failure::io("make", path, &e))?;
-    cx.answer(None, &output, |page| write(&output, page))?;
+    let data = json!({
+        "path": output.path,
+        "memories": output.memories,
+        "rows": output.rows,
+        "apps": output.apps,
+    });
+    cx.answer(None, &data, |page| write(&output, page))?;
     Ok(Exit::Ok)
 }
 

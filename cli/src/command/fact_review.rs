@@ -1,18 +1,18 @@
 //! `amemctl fact review`: what waits for a verdict, and the verdict.
 
 use std::io::{BufRead, IsTerminal, Write, stderr, stdin};
+use std::mem::take;
 
 use amem_client::v1;
 use clap::Args;
-use serde::Serialize;
 
 use crate::command::fact_args::{FactScopeArgs, options};
-use crate::command::fact_output::ReviewOutput;
+use crate::command::fact_output::write_conflicts;
 use crate::connection::remote::all_pages;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::context::CommandContext;
-use crate::render::{TextPage, printable};
+use crate::render::TextPage;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -48,15 +48,6 @@ pub(super) struct ReviewArgs {
     reason: Option<String>,
 }
 
-/// What a verdict changed.
-#[derive(Debug, Serialize)]
-struct VerdictOutput {
-    id: String,
-    verdict: &'static str,
-    ended: Vec<String>,
-    restored: Vec<String>,
-}
-
 /// A verdict on a memory.
 struct NamedVerdict<'a> {
     id: &'a str,
@@ -68,18 +59,18 @@ struct NamedVerdict<'a> {
 impl ReviewArgs {
     pub(super) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         if let Some(named) = self.named() {
-            let output = self.decide(cx, &named)?;
-            cx.done(None, &output, |page| output.write(page))?;
+            self.decide(cx, &named)?;
             return Ok(Exit::Ok);
         }
-        let conflicts = self.waiting(cx)?;
-        let output = ReviewOutput::of(&conflicts)?;
+        let waiting = self.waiting(cx)?;
         let is_walk = !cx.is_json() && stdin().is_terminal() && stderr().is_terminal();
-        if !is_walk || conflicts.is_empty() {
-            cx.answer(None, &output, |page| output.write(page))?;
+        if !is_walk || waiting.conflicts.is_empty() {
+            cx.message(None, &waiting, |page| {
+                write_conflicts(&waiting.conflicts, page);
+            })?;
             return Ok(Exit::Ok);
         }
-        for conflict in &conflicts {
+        for conflict in &waiting.conflicts {
             if !self.ask(cx, conflict)? {
                 break;
             }
@@ -113,26 +104,24 @@ impl ReviewArgs {
         })
     }
 
-    fn waiting(&self, cx: &mut CommandContext) -> Result<Vec<v1::FactConflict>, Failure> {
+    fn waiting(&self, cx: &mut CommandContext) -> Result<v1::ListFactConflictsResponse, Failure> {
         let remote = cx.daemon()?;
-        let all = all_pages(|page_token| {
+        let mut last = v1::ListFactConflictsResponse::default();
+        let conflicts = all_pages(|page_token| {
             let request = v1::ListFactConflictsRequest {
                 brain: self.scope.brain(),
                 scope: self.scope.scope(),
                 page_token,
                 ..Default::default()
             };
-            let answer = remote.call(remote.client.facts().list_fact_conflicts(request))?;
-            Ok((answer.conflicts, answer.next_page_token))
+            last = remote.call(remote.client.facts().list_fact_conflicts(request))?;
+            Ok((take(&mut last.conflicts), take(&mut last.next_page_token)))
         })?;
-        Ok(all)
+        Ok(v1::ListFactConflictsResponse { conflicts, ..last })
     }
 
-    fn decide(
-        &self,
-        cx: &mut CommandContext,
-        named: &NamedVerdict<'_>,
-    ) -> Result<VerdictOutput, Failure> {
+    /// Sends a verdict, and shows what it changed.
+    fn decide(&self, cx: &mut CommandContext, named: &NamedVerdict<'_>) -> Result<(), Failure> {
         let request = v1::ReviewFactRequest {
             brain: self.scope.brain(),
             id: named.id.to_owned(),
@@ -144,19 +133,13 @@ impl ReviewArgs {
         };
         let remote = cx.daemon()?;
         let done = remote.call(remote.client.facts().review_fact(request))?;
-        Ok(VerdictOutput {
-            id: named.id.to_owned(),
-            verdict: named.name,
-            ended: done.ended_ids,
-            restored: done.restored_ids,
-        })
+        cx.changed(None, &done, |page| write_verdict(named, &done, page))
     }
 
     /// Shows what waits and asks for a verdict; false to stop.
     fn ask(&self, cx: &mut CommandContext, conflict: &v1::FactConflict) -> Result<bool, Failure> {
-        let one = ReviewOutput::of(std::slice::from_ref(conflict))?;
         let mut page = cx.page();
-        one.write(&mut page);
+        write_conflicts(std::slice::from_ref(conflict), &mut page);
         let id = conflict.fact.as_ref().map(|fact| fact.id.clone());
         let id = id.unwrap_or_default();
         loop {
@@ -193,27 +176,24 @@ impl ReviewArgs {
                 name,
                 text: text.trim(),
             };
-            let output = self.decide(cx, &named)?;
-            cx.done(None, &output, |page| output.write(page))?;
+            self.decide(cx, &named)?;
             return Ok(true);
         }
     }
 }
 
-impl VerdictOutput {
-    fn write(&self, page: &mut TextPage) {
-        page.line(format!("{}: {}", self.verdict, printable(&self.id)));
-        for id in &self.ended {
-            page.line(format!("  ended: {id}"));
-        }
-        for id in &self.restored {
-            page.line(format!("  there again: {id}"));
-        }
-        if self.verdict != "undo" {
-            page.aside(format!(
-                "`amemctl fact review --undo {}` takes it back",
-                self.id
-            ));
-        }
+fn write_verdict(named: &NamedVerdict<'_>, done: &v1::ReviewFactResponse, page: &mut TextPage) {
+    page.line(format!("{}: {}", named.name, named.id));
+    for id in &done.ended_ids {
+        page.line(format!("  ended: {id}"));
+    }
+    for id in &done.restored_ids {
+        page.line(format!("  there again: {id}"));
+    }
+    if named.verdict != v1::FactVerdict::Undo {
+        page.aside(format!(
+            "`amemctl fact review --undo {}` takes it back",
+            named.id
+        ));
     }
 }

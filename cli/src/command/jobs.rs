@@ -1,15 +1,15 @@
 //! `amemctl jobs`: scheduled jobs, their times and results.
 
+use std::mem::take;
+
 use amem_client::v1;
 use clap::{Args, ValueEnum};
-use serde::Serialize;
 
-use crate::connection::remote::{Remote, all_pages};
+use crate::connection::remote::all_pages;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::json::event::Time;
 use crate::output::context::CommandContext;
-use crate::render::{Align, TextPage, TextTable, plural, printable};
+use crate::render::{Align, Column, plural};
 use crate::vitals::job_name;
 use crate::when;
 
@@ -55,31 +55,6 @@ enum JobName {
     Checkpoint,
 }
 
-#[derive(Serialize)]
-struct JobsOutput {
-    jobs: Vec<JobRow>,
-}
-
-#[derive(Serialize)]
-struct JobRow {
-    brain: String,
-    job: String,
-    schedule: String,
-    last: Option<Time>,
-    next: Option<Time>,
-    running: bool,
-    runs: u64,
-    failed: bool,
-    message: String,
-}
-
-#[derive(Serialize)]
-struct RunJobOutput {
-    brain: String,
-    job: String,
-    message: String,
-}
-
 impl JobName {
     fn of(self) -> v1::JobKind {
         match self {
@@ -109,12 +84,7 @@ fn run(cx: &mut CommandContext, brain: &str, kind: JobName) -> Result<Exit, Fail
     };
     let remote = cx.daemon()?;
     let answer = remote.call(remote.client.admin().run_job(request))?;
-    let output = RunJobOutput {
-        brain: brain.to_owned(),
-        job: job_name(kind.of()),
-        message: answer.message,
-    };
-    cx.done(None, &output, |page| page.line(printable(&output.message)))?;
+    cx.changed(None, &answer, |page| page.line(&answer.message))?;
     Ok(Exit::Ok)
 }
 
@@ -127,72 +97,41 @@ fn list(cx: &mut CommandContext, brain: &str) -> Result<Exit, Failure> {
         };
         remote.call(remote.client.brains().get_brain(request))?;
     }
-    let jobs = jobs(&remote, brain)?;
-    let output = JobsOutput {
-        jobs: jobs.iter().map(row).collect::<Result<_, _>>()?,
-    };
-    cx.answer(None, &output, |page| write(&output, page))?;
-    let failed = output.jobs.iter().any(|job| job.failed);
-    Ok(if failed { Exit::Findings } else { Exit::Ok })
-}
-
-fn jobs(remote: &Remote, brain: &str) -> Result<Vec<v1::ScheduledJob>, Failure> {
-    Ok(all_pages(|page_token| {
+    let mut last = v1::ListSchedulesResponse::default();
+    let jobs = all_pages(|page_token| {
         let request = v1::ListSchedulesRequest {
             brain: brain.to_owned(),
             page_size: PAGE,
             page_token,
         };
-        let answer = remote.call(remote.client.admin().list_schedules(request))?;
-        Ok((answer.jobs, answer.next_page_token))
-    })?)
+        last = remote.call(remote.client.admin().list_schedules(request))?;
+        Ok((take(&mut last.jobs), take(&mut last.next_page_token)))
+    })?;
+    let answer = v1::ListSchedulesResponse { jobs, ..last };
+    cx.message(None, &answer, |page| {
+        page.rows(&COLUMNS, &answer.jobs);
+        page.aside(match answer.jobs.len() {
+            0 => "no brain is open: `amemctl jobs BRAIN` opens one".to_owned(),
+            n => plural(n as u64, "job"),
+        });
+    })?;
+    let failed = answer.jobs.iter().any(|job| job.failed);
+    Ok(if failed { Exit::Findings } else { Exit::Ok })
 }
 
-fn row(job: &v1::ScheduledJob) -> Result<JobRow, Failure> {
-    Ok(JobRow {
-        brain: job.brain.clone(),
-        job: job_name(job.kind()),
-        schedule: job.schedule.clone(),
-        last: Time::maybe(job.last_time)?,
-        next: Time::maybe(job.next_time)?,
-        running: job.running,
-        runs: job.runs,
-        failed: job.failed,
-        message: job.message.clone(),
-    })
-}
-
-fn write(output: &JobsOutput, page: &mut TextPage) {
-    let mut table = TextTable::new(&[
-        ("brain", Align::Left),
-        ("job", Align::Left),
-        ("when", Align::Left),
-        ("last", Align::Left),
-        ("next", Align::Left),
-        ("what it did", Align::Left),
-    ]);
-    let short = |time: Option<Time>| time.map_or("-".to_owned(), |time| when::short(time.0));
-    for job in &output.jobs {
-        table.row(vec![
-            job.brain.clone(),
-            job.job.clone(),
-            job.schedule.clone(),
-            short(job.last),
-            if job.running {
-                "runs now".to_owned()
-            } else {
-                short(job.next)
-            },
-            if job.failed {
-                format!("failed: {}", printable(&job.message))
-            } else {
-                printable(&job.message)
-            },
-        ]);
-    }
-    table.write(page);
-    page.aside(match output.jobs.len() {
-        0 => "no brain is open: `amemctl jobs BRAIN` opens one".to_owned(),
-        n => plural(n as u64, "job"),
-    });
-}
+const COLUMNS: [Column<v1::ScheduledJob>; 6] = [
+    ("brain", Align::Left, |job| job.brain.clone()),
+    ("job", Align::Left, |job| job_name(job.kind())),
+    ("when", Align::Left, |job| job.schedule.clone()),
+    ("last", Align::Left, |job| {
+        when::short_or_dash(job.last_time)
+    }),
+    ("next", Align::Left, |job| match job.running {
+        true => "runs now".to_owned(),
+        false => when::short_or_dash(job.next_time),
+    }),
+    ("what it did", Align::Left, |job| match job.failed {
+        true => format!("failed: {}", job.message),
+        false => job.message.clone(),
+    }),
+];

@@ -2,16 +2,16 @@
 
 use amem_client::v1;
 use clap::Args;
-use serde::Serialize;
+use serde_json::json;
 
 use crate::connection::remote::Remote;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::context::CommandContext;
 use crate::render::{
-    Align, TextPage, TextTable, agree, bytes, count, micros, plural, printable, span, spark,
+    Align, Column, Style, TextPage, agree, bytes, count, micros, plural, printable, span, spark,
 };
-use crate::vitals::{BrainStatusJson, JobJson, LatencyJson, Vitals};
+use crate::vitals::{Vitals, job_name, job_state, problem_line, rpc_name, span_micros, span_secs};
 use crate::when;
 
 /// Calls shown without --all.
@@ -24,7 +24,7 @@ const JOBS: usize = 5;
   amemctl status
   amemctl status --all
   amemctl status --alive
-  amemctl status --json | jq .data.brains
+  amemctl status --json | jq .data.status.brains
 
 It starts no daemon: without one the exit code is 7. It is 1 if a brain cannot be opened; rejected files are listed
 and do not change it. --alive shows only whether a daemon answers, whatever the state of its brains: for
@@ -40,20 +40,15 @@ pub(crate) struct StatusArgs {
     alive: bool,
 }
 
-#[derive(Serialize)]
-struct AliveOutput {
-    alive: bool,
-}
-
 impl StatusArgs {
     pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let remote = cx.reach().running()?;
         if self.alive {
             return alive(&remote, cx);
         }
-        let output = Vitals::of(&remote)?;
-        cx.answer(None, &output, |page| write(&output, self.all, page))?;
-        Ok(match output.failed_brains {
+        let vitals = Vitals::of(&remote)?;
+        cx.answer(None, &vitals.json()?, |page| write(&vitals, self.all, page))?;
+        Ok(match vitals.status.failed_brains {
             0 => Exit::Ok,
             _ => Exit::Findings,
         })
@@ -67,7 +62,7 @@ fn alive(remote: &Remote, cx: &mut CommandContext) -> Result<Exit, Failure> {
         ..Default::default()
     };
     remote.call(remote.client.admin().list_jobs(request))?;
-    cx.answer(None, &AliveOutput { alive: true }, |page| {
+    cx.answer(None, &json!({"alive": true}), |page| {
         page.line("amemd answers")
     })?;
     Ok(Exit::Ok)
@@ -82,9 +77,10 @@ fn log_place(log: &str) -> String {
     }
 }
 
-fn write(output: &Vitals, all: bool, page: &mut TextPage) {
+fn write(vitals: &Vitals, all: bool, page: &mut TextPage) {
+    let output = &vitals.status;
     page.title(format!("amemd {}", output.version));
-    let up = span(output.uptime_secs);
+    let up = span(span_secs(output.uptime));
     // By TCP a daemon tells neither its process nor its paths.
     if output.pid == 0 {
         page.field("process", format!("up {up}"));
@@ -129,7 +125,7 @@ fn write(output: &Vitals, all: bool, page: &mut TextPage) {
             ),
         );
     }
-    let process = &output.process;
+    let process = output.process.unwrap_or_default();
     page.field(
         "memory",
         format!(
@@ -150,128 +146,110 @@ fn write(output: &Vitals, all: bool, page: &mut TextPage) {
         page.field("arriving", plural(output.files_waiting, "file"));
     }
     for problem in &output.problems {
-        let (what, line) = problem.line();
+        let (what, line) = problem_line(problem);
         page.field(what, line);
     }
-    match output.problems_unlisted() {
+    match vitals.problems_unlisted() {
         0 => {}
         more => page.aside(format!(
             "{} more: `amemctl brain ls --rejected`",
             count(more)
         )),
     }
-    write_brains(&output.brains, page);
+    write_table(&BRAINS, &output.brains, usize::MAX, page);
     let shown = if all { usize::MAX } else { CALLS };
-    write_latencies(&output.latencies, shown, page);
-    write_jobs(&output.jobs, if all { usize::MAX } else { JOBS }, page);
-}
-
-fn write_brains(brains: &[BrainStatusJson], page: &mut TextPage) {
-    let mut table = TextTable::new(&[
-        ("brain", Align::Left),
-        ("events", Align::Right),
-        ("edges", Align::Right),
-        ("LSN", Align::Right),
-        ("base", Align::Right),
-        ("journal", Align::Right),
-        ("waiting", Align::Right),
-        ("wait p99", Align::Right),
-        ("sync p99", Align::Right),
-        ("watched by", Align::Right),
-        ("", Align::Left),
-    ]);
-    for brain in brains {
-        let mut state = match (&brain.poisoned, brain.checkpointing) {
-            (Some(why), _) => printable(why),
-            (None, true) => "checkpoint under way".to_owned(),
-            (None, false) => String::new(),
-        };
-        if let Some(oldest) = brain.oldest_pending_facts {
-            let gap = if state.is_empty() { "" } else { "; " };
-            let (count, since) = (count(brain.pending_facts), when::short(oldest.0));
-            state.push_str(&format!("{gap}{count} pending facts, since {since}"));
-        }
-        if brain.review_facts > 0 {
-            let gap = if state.is_empty() { "" } else { "; " };
-            let waiting = count(brain.review_facts);
-            state.push_str(&format!("{gap}{waiting} to review"));
-        }
-        table.row(vec![
-            brain.brain.clone(),
-            count(brain.events),
-            count(brain.edges),
-            count(brain.lsn),
-            bytes(brain.base_bytes),
-            bytes(brain.journal_bytes),
-            count(brain.queued.into()),
-            micros(brain.wait_p99),
-            micros(brain.sync_p99),
-            count(brain.subscribers.into()),
-            state,
-        ]);
-    }
-    if !table.is_empty() {
-        page.line("");
-        table.write(page);
-    }
-}
-
-fn write_latencies(latencies: &[LatencyJson], most: usize, page: &mut TextPage) {
-    let mut table = TextTable::new(&[
-        ("call", Align::Left),
-        ("calls", Align::Right),
-        ("refused", Align::Right),
-        ("p50", Align::Right),
-        ("p99", Align::Right),
-        ("slowest", Align::Right),
-        ("", Align::Left),
-    ]);
-    for of in latencies.iter().take(most) {
-        let name = of.rpc.rsplit('/').next().unwrap_or_default();
-        table.row(vec![
-            name.to_owned(),
-            count(of.count),
-            count(of.errors),
-            micros(of.p50),
-            micros(of.p99),
-            micros(of.max),
-            spark(&[of.p50, of.p90, of.p99, of.p999, of.max], page.style()),
-        ]);
-    }
-    if !table.is_empty() {
-        page.line("");
-        table.write(page);
-        let more = latencies.len().saturating_sub(most);
+    let style = page.style();
+    let latencies: Vec<_> = vitals
+        .latencies
+        .iter()
+        .map(|of| (of.clone(), style))
+        .collect();
+    if write_table(&LATENCIES, &latencies, shown, page) {
+        let more = vitals.latencies.len().saturating_sub(shown);
         if more > 0 {
             page.aside(format!("{more} more: --all shows them"));
         }
     }
+    let shown = if all { usize::MAX } else { JOBS };
+    write_table(&JOB_COLUMNS, &vitals.jobs, shown, page);
 }
 
-fn write_jobs(jobs: &[JobJson], most: usize, page: &mut TextPage) {
-    let mut table = TextTable::new(&[
-        ("job", Align::Right),
-        ("what", Align::Left),
-        ("brain", Align::Left),
-        ("begun", Align::Left),
-        ("state", Align::Left),
-    ]);
-    for job in jobs.iter().take(most) {
-        let state = match job.message.as_str() {
-            "" => job.state.clone(),
-            message => format!("{}: {}", job.state, printable(message)),
-        };
-        table.row(vec![
-            job.id.to_string(),
-            job.kind.clone(),
-            job.brain.clone(),
-            job.start_time
-                .map_or("-".to_owned(), |at| when::short(at.0)),
-            state,
-        ]);
+/// A table below an empty line, of the first items; false if there are none.
+fn write_table<T>(columns: &[Column<T>], items: &[T], most: usize, page: &mut TextPage) -> bool {
+    if items.is_empty() {
+        return false;
     }
-    if !table.is_empty() {
-        page.line("");
-        table.write(page);
-    }
+    page.line("");
+    page.rows(columns, items.iter().take(most));
+    true
 }
+
+const BRAINS: [Column<v1::BrainStatus>; 11] = [
+    ("brain", Align::Left, |brain| brain.brain.clone()),
+    ("events", Align::Right, |brain| count(brain.events)),
+    ("edges", Align::Right, |brain| count(brain.edges)),
+    ("LSN", Align::Right, |brain| {
+        count(brain.moment.as_ref().map_or(0, |moment| moment.lsn))
+    }),
+    ("base", Align::Right, |brain| bytes(brain.base_bytes)),
+    ("journal", Align::Right, |brain| bytes(brain.journal_bytes)),
+    ("waiting", Align::Right, |brain| count(brain.queued.into())),
+    ("wait p99", Align::Right, |brain| {
+        micros(span_micros(brain.wait_p99))
+    }),
+    ("sync p99", Align::Right, |brain| {
+        micros(span_micros(brain.sync_p99))
+    }),
+    ("watched by", Align::Right, |brain| {
+        count(brain.subscribers.into())
+    }),
+    ("", Align::Left, brain_state),
+];
+
+fn brain_state(brain: &v1::BrainStatus) -> String {
+    let mut states = Vec::new();
+    if !brain.poisoned.is_empty() {
+        states.push(brain.poisoned.clone());
+    } else if brain.checkpointing {
+        states.push("checkpoint under way".to_owned());
+    }
+    if brain.oldest_pending_facts.is_some() {
+        let (count, since) = (
+            count(brain.pending_facts),
+            when::short_of(brain.oldest_pending_facts),
+        );
+        states.push(format!("{count} pending facts, since {since}"));
+    }
+    if brain.review_facts > 0 {
+        states.push(format!("{} to review", count(brain.review_facts)));
+    }
+    states.join("; ")
+}
+
+const LATENCIES: [Column<(v1::RpcLatency, Style)>; 7] = [
+    ("call", Align::Left, |(of, _)| rpc_name(&of.rpc)),
+    ("calls", Align::Right, |(of, _)| count(of.count)),
+    ("refused", Align::Right, |(of, _)| count(of.errors)),
+    ("p50", Align::Right, |(of, _)| micros(span_micros(of.p50))),
+    ("p99", Align::Right, |(of, _)| micros(span_micros(of.p99))),
+    ("slowest", Align::Right, |(of, _)| {
+        micros(span_micros(of.max))
+    }),
+    ("", Align::Left, |(of, style)| {
+        let bars = [of.p50, of.p90, of.p99, of.p999, of.max];
+        spark(&bars.map(span_micros), *style)
+    }),
+];
+
+const JOB_COLUMNS: [Column<v1::Job>; 5] = [
+    ("job", Align::Right, |job| job.id.to_string()),
+    ("what", Align::Left, |job| job_name(job.kind())),
+    ("brain", Align::Left, |job| job.brain.clone()),
+    ("begun", Align::Left, |job| {
+        when::short_or_dash(job.start_time)
+    }),
+    ("state", Align::Left, |job| match job.message.as_str() {
+        "" => job_state(job),
+        message => format!("{}: {message}", job_state(job)),
+    }),
+];

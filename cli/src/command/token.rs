@@ -2,19 +2,17 @@
 //!
 //! Promises: a token is printed once, when it is created, on stdout only; no list has it.
 
-use std::fmt;
+use std::mem::take;
 
 use amem_client::v1;
 use clap::{Args, Subcommand, ValueEnum};
-use serde::Serialize;
 
-use crate::args::scope::ScopeArgs;
-use crate::connection::remote::{Remote, all_pages};
+use crate::args::scope::{ScopeArgs, scope_text};
+use crate::connection::remote::all_pages;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::json::event::Time;
 use crate::output::context::CommandContext;
-use crate::render::{Align, TextPage, TextTable, plural, printable};
+use crate::render::{Align, Column, plural, printable};
 use crate::when;
 
 /// Tokens per request.
@@ -77,8 +75,7 @@ struct RevokeArgs {
     name: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum TokenRole {
     /// Query brains.
     Read,
@@ -86,83 +83,6 @@ enum TokenRole {
     Write,
     /// Also remove brains and control amemd.
     Admin,
-}
-
-#[derive(Serialize)]
-struct CreateTokenOutput<'a> {
-    name: &'a str,
-    role: TokenRole,
-    /// Empty: all.
-    brains: &'a [String],
-    /// Not there: no limit.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    scope: Option<TokenScope>,
-    token: String,
-}
-
-/// Whose memories a token is for.
-#[derive(Serialize)]
-struct TokenScope {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    user: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    agent: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    app: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    run: Option<String>,
-}
-
-impl From<v1::Scope> for TokenScope {
-    fn from(scope: v1::Scope) -> Self {
-        Self {
-            user: scope.user,
-            agent: scope.agent,
-            app: scope.app,
-            run: scope.run,
-        }
-    }
-}
-
-impl fmt::Display for TokenScope {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let fields = [
-            ("user", &self.user),
-            ("agent", &self.agent),
-            ("app", &self.app),
-            ("run", &self.run),
-        ];
-        let named = fields
-            .iter()
-            .filter_map(|(name, value)| Some((name, value.as_ref()?)));
-        for (at, (name, value)) in named.enumerate() {
-            let separator = if at == 0 { "" } else { ", " };
-            write!(out, "{separator}{name} {value}")?;
-        }
-        Ok(())
-    }
-}
-
-#[derive(Serialize)]
-struct TokenList {
-    tokens: Vec<TokenRow>,
-}
-
-#[derive(Serialize)]
-struct TokenRow {
-    name: String,
-    role: &'static str,
-    /// Empty: all.
-    brains: Vec<String>,
-    /// Not there: no limit.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    scope: Option<TokenScope>,
-    created: Option<Time>,
-}
-
-#[derive(Serialize)]
-struct RevokeOutput<'a> {
-    name: &'a str,
 }
 
 impl TokenRole {
@@ -195,15 +115,8 @@ impl CreateTokenArgs {
         };
         let remote = cx.reach().running()?;
         let answer = remote.call(remote.client.admin().create_token(request))?;
-        let output = CreateTokenOutput {
-            name: &self.name,
-            role: self.role,
-            brains: &self.brains,
-            scope: self.whose.scope().map(TokenScope::from),
-            token: answer.token,
-        };
         // Only the token goes to stdout: it is redirected into a file.
-        cx.answer(None, &output, |page| page.line(printable(&output.token)))?;
+        cx.message(None, &answer, |page| page.line(&answer.token))?;
         if !cx.is_json() {
             let name = printable(&self.name);
             cx.note(&format!(
@@ -216,69 +129,47 @@ impl CreateTokenArgs {
 
 fn list(cx: &mut CommandContext) -> Result<Exit, Failure> {
     let remote = cx.reach().running()?;
-    let rows = tokens(&remote)?.iter().map(row).collect::<Result<_, _>>()?;
-    let output = TokenList { tokens: rows };
-    cx.answer(None, &output, |page| write(&output, page))?;
-    Ok(Exit::Ok)
-}
-
-fn tokens(remote: &Remote) -> Result<Vec<v1::Token>, Failure> {
-    Ok(all_pages(|page_token| {
+    let mut last = v1::ListTokensResponse::default();
+    let tokens = all_pages(|page_token| {
         let request = v1::ListTokensRequest {
             page_size: PAGE,
             page_token,
         };
-        let answer = remote.call(remote.client.admin().list_tokens(request))?;
-        Ok((answer.tokens, answer.next_page_token))
-    })?)
+        last = remote.call(remote.client.admin().list_tokens(request))?;
+        Ok((take(&mut last.tokens), take(&mut last.next_page_token)))
+    })?;
+    let answer = v1::ListTokensResponse { tokens, ..last };
+    cx.message(None, &answer, |page| {
+        page.rows(&COLUMNS, &answer.tokens);
+        page.aside(match answer.tokens.len() {
+            0 => "there is no token: `amemctl token create NAME` creates one".to_owned(),
+            n => plural(n as u64, "token"),
+        });
+    })?;
+    Ok(Exit::Ok)
 }
 
-fn row(token: &v1::Token) -> Result<TokenRow, Failure> {
-    Ok(TokenRow {
-        name: token.name.clone(),
-        role: match token.permission() {
-            v1::Permission::Read => "read",
-            v1::Permission::Write => "write",
-            v1::Permission::Admin => "admin",
-            v1::Permission::Unspecified => "unknown",
-        },
-        brains: token.brains.clone(),
-        scope: token.scope.clone().map(TokenScope::from),
-        created: Time::maybe(token.create_time)?,
-    })
-}
-
-fn write(output: &TokenList, page: &mut TextPage) {
-    let mut table = TextTable::new(&[
-        ("token", Align::Left),
-        ("role", Align::Left),
-        ("made", Align::Left),
-        ("brains", Align::Left),
-        ("memories of", Align::Left),
-    ]);
-    for token in &output.tokens {
-        let made = token.created.map(|made| when::short(made.0));
-        table.row(vec![
-            token.name.clone(),
-            token.role.to_owned(),
-            made.unwrap_or_else(|| "-".to_owned()),
-            if token.brains.is_empty() {
-                "all".to_owned()
-            } else {
-                token.brains.join(", ")
-            },
-            token
-                .scope
-                .as_ref()
-                .map_or_else(|| "all".to_owned(), TokenScope::to_string),
-        ]);
-    }
-    table.write(page);
-    page.aside(match output.tokens.len() {
-        0 => "there is no token: `amemctl token create NAME` creates one".to_owned(),
-        n => plural(n as u64, "token"),
-    });
-}
+const COLUMNS: [Column<v1::Token>; 5] = [
+    ("token", Align::Left, |token| token.name.clone()),
+    ("role", Align::Left, |token| {
+        let role = token.permission().as_str_name();
+        let role = role.strip_prefix("PERMISSION_").unwrap_or(role);
+        role.to_ascii_lowercase()
+    }),
+    ("made", Align::Left, |token| {
+        when::short_or_dash(token.create_time)
+    }),
+    ("brains", Align::Left, |token| {
+        match token.brains.as_slice() {
+            [] => "all".to_owned(),
+            brains => brains.join(", "),
+        }
+    }),
+    ("memories of", Align::Left, |token| match &token.scope {
+        None => "all".to_owned(),
+        Some(scope) => scope_text(scope),
+    }),
+];
 
 impl RevokeArgs {
     fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
@@ -286,10 +177,9 @@ impl RevokeArgs {
             name: self.name.clone(),
         };
         let remote = cx.reach().running()?;
-        remote.call(remote.client.admin().revoke_token(request))?;
-        let output = RevokeOutput { name: &self.name };
-        cx.done(None, &output, |page| {
-            page.line(format!("token {} is revoked", printable(output.name)));
+        let answer = remote.call(remote.client.admin().revoke_token(request))?;
+        cx.changed(None, &answer, |page| {
+            page.line(format!("token {} is revoked", self.name));
         })?;
         Ok(Exit::Ok)
     }

@@ -22,7 +22,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
   amemctl top
   amemctl top --interval 5
   amemctl top --once
-  amemctl top --once --json | jq .data.brains
+  amemctl top --once --json | jq .data.rates.brains
 
 On a terminal, h shows the keys: q quits, p pauses, s sorts, arrows scroll; elsewhere frames are printed one
 after the other. Rates are those since the previous frame; p50 and p99 are those since amemd started. It starts no daemon: without one the exit code is 7.")]
@@ -73,7 +73,7 @@ impl TopArgs {
             sleep(self.interval);
             let look = Sample::at(&remote)?;
             let frame = look.frame(&before);
-            cx.answer(None, &frame, |page| frame.write(page))?;
+            cx.answer(None, &frame.json()?, |page| frame.write(page))?;
             if self.once {
                 return Ok(Exit::Ok);
             }

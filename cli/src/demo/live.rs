@@ -12,13 +12,14 @@ use amem_host::child::foreign_command;
 use rustix::process::Signal;
 
 use super::beliefs::{BACKUP, BERTHS, CORRECTION};
-use super::demo_state::{Demo, number, rows};
+use super::demo_state::{Demo, number};
 use super::sandbox::{PATIENCE, poll};
 use super::transcript::{Transcript, wrong};
 use super::write_load::{BRAIN, WriteLoad, count_writes};
 use crate::connection::remote::Remote;
 use crate::failure::Failure;
 use crate::render::count;
+use crate::vitals::{Vitals, span_micros};
 use crate::when;
 
 /// The correction that this process follows, and its reason.
@@ -196,7 +197,7 @@ pub(super) fn copy(demo: &mut Demo, page: &mut Transcript<'_>) -> Result<(), Fai
         verified["findings"] == serde_json::json!([]) && number(&verified["checksums"]) > 0;
     check!(page, "another process compares every byte of the last copy with its checksums: all are right" => is_sound);
     let head = &demo.json("resolve", &[&copy, &BACKUP.to_string()])?["head"];
-    let is_known = head["id"] == demo.correction.new && head["text"] == CORRECTION[0];
+    let is_known = number(&head["id"]) == demo.correction.new && head["text"] == CORRECTION[0];
     check!(page, "the copy has the correction, and is read without any daemon" => is_known);
     let (began, reader) = (Instant::now(), Reader::open(&demo.file)?);
     let mut times = measure(demo, &reader)?;
@@ -208,12 +209,12 @@ pub(super) fn copy(demo: &mut Demo, page: &mut Transcript<'_>) -> Result<(), Fai
     check!(page, "meanwhile this process reads on, {read:?} an event, while {commits} commits came" => commits > 0);
     let (answered, lsn) = (load.answered(), reader.view()?.lsn().0);
     check!(page, "it sees commit {lsn}: every one of the {answered} answered writes" => lsn >= quiet.lsn().0 + answered);
-    let status = demo.json("status --all", &[])?;
-    let mut latencies = rows(&status["latencies"]).iter();
-    let ingest = latencies.find(|row| row["rpc"].to_string().ends_with("/Ingest\""));
+    let vitals = Vitals::of(&demo.remote)?;
+    let mut latencies = vitals.latencies.iter();
+    let ingest = latencies.find(|row| row.rpc.ends_with("/Ingest"));
     let ingest = ingest.ok_or_else(|| wrong("the daemon reports how long writes take"))?;
-    let millis = |of| ingest[of].as_f64().unwrap_or_default() / 1e3;
-    let (half, all) = (millis("p50"), millis("max"));
+    let millis = |span| span_micros(span) as f64 / 1e3;
+    let (half, all) = (millis(ingest.p50), millis(ingest.max));
     page.show(format_args!("half of the writes were on the disk and answered within {half:.1} ms, all within {all:.1} ms"))?;
     demo.load = Some(load);
     Ok(())

@@ -237,7 +237,7 @@ fn flags_of(event: &v1::Event) -> Vec<&'static str> {
 }
 
 /// An answer that no daemon of this version gives.
-fn odd(what: &str, why: impl std::fmt::Display) -> Failure {
+pub(crate) fn odd(what: &str, why: impl std::fmt::Display) -> Failure {
     Failure::new(
         Exit::Io,
         "answer",

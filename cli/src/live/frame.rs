@@ -2,106 +2,98 @@
 
 use std::time::Duration;
 
+use amem_client::v1;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::rates::{GrowthRates, text};
 use super::view_state::{BrainOrder, ViewState};
-use crate::render::{Align, TextPage, TextTable, bytes, count, micros, plural, printable, span};
-use crate::vitals::{JobJson, ProblemJson, ProcessJson, Vitals};
+use crate::failure::Failure;
+use crate::output::context::messages_json;
+use crate::render::{Align, Column, TextPage, bytes, count, micros, plural, span};
+use crate::vitals::{Vitals, job_name, problem_line, rpc_name, span_micros, span_secs};
 
 /// Rows shown of each table; JSON has all.
 pub(crate) const ROWS: usize = 12;
 /// Problems shown.
 const PROBLEMS: usize = 5;
 
-/// Rates are per second; times are microseconds.
-#[derive(Debug, Serialize)]
+/// Rates are per second.
+#[derive(Debug)]
 pub(crate) struct ScreenFrame {
     seconds: f64,
-    version: String,
-    pid: u32,
-    uptime_secs: f64,
-    brain_count: u64,
-    failed_brains: u64,
-    rejected_files: u64,
-    connections: u64,
-    files_waiting: u64,
-    process: ProcessJson,
+    now: Vitals,
     /// Processors in use.
     cpus: f64,
     brains: Vec<BrainRates>,
     calls: Vec<CallRates>,
     refused: Vec<RefusalRates>,
-    jobs: Vec<JobJson>,
-    problems: Vec<ProblemJson>,
-    #[serde(skip)]
-    problems_unlisted: u64,
+    /// Those that run.
+    jobs: Vec<v1::Job>,
 }
 
 #[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 struct BrainRates {
     brain: String,
     commits_per_sec: f64,
     events_per_sec: f64,
     requests_per_sec: f64,
-    queued: u32,
-    wait_p99: u64,
-    sync_p99: u64,
-    group_p50: u32,
-    base_bytes: u64,
-    journal_bytes: u64,
-    checkpointing: bool,
-    checkpoints: u64,
-    checkpoint_duration: Option<u64>,
-    checkpoint_stall: Option<u64>,
-    subscribers: u32,
-    subscriber_behind: u64,
-    poisoned: Option<String>,
+    #[serde(skip)]
+    status: v1::BrainStatus,
 }
 
 #[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 struct CallRates {
     rpc: String,
     per_sec: f64,
     refused_per_sec: f64,
-    in_flight: u64,
-    p50: u64,
-    p99: u64,
-    count: u64,
+    #[serde(skip)]
+    latency: v1::RpcLatency,
 }
 
 #[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 struct RefusalRates {
     reason: String,
     per_sec: f64,
+    #[serde(skip)]
     count: u64,
 }
 
 impl ScreenFrame {
     pub(crate) fn of(before: &Vitals, now: &Vitals, between: Duration) -> Self {
         let secs = between.as_secs_f64();
-        let cpu = now.process.cpu_secs - before.process.cpu_secs;
+        let cpu_secs = |of: &Vitals| {
+            let process = of.status.process.unwrap_or_default();
+            span_secs(process.cpu_time)
+        };
         let mut jobs = now.jobs.clone();
         jobs.retain(|job| job.end_time.is_none());
         Self {
             seconds: secs,
-            version: now.version.clone(),
-            pid: now.pid,
-            uptime_secs: now.uptime_secs,
-            brain_count: now.brain_count,
-            failed_brains: now.failed_brains,
-            rejected_files: now.rejected_files,
-            connections: now.connections,
-            files_waiting: now.files_waiting,
-            process: now.process.clone(),
-            cpus: (cpu / secs.max(f64::EPSILON)).max(0.0),
+            cpus: ((cpu_secs(now) - cpu_secs(before)) / secs.max(f64::EPSILON)).max(0.0),
             brains: brains(before, now, between),
             calls: calls(before, now, between),
             refused: refused(before, now, between),
             jobs,
-            problems: now.problems.clone(),
-            problems_unlisted: now.problems_unlisted(),
+            now: now.clone(),
         }
+    }
+
+    /// The state at the end, as `amemctl status --json` has it, and the rates.
+    pub(crate) fn json(&self) -> Result<Value, Failure> {
+        let mut frame = self.now.json()?;
+        frame["jobs"] = messages_json(&self.jobs)?;
+        frame["seconds"] = self.seconds.into();
+        frame["cpus"] = self.cpus.into();
+        frame["rates"] = json!({
+            "brains": self.brains,
+            "calls": self.calls,
+            "refused": self.refused,
+        });
+        Ok(frame)
     }
 
     /// The number of open brains.
@@ -131,8 +123,10 @@ impl ScreenFrame {
         match view.order {
             BrainOrder::Load => {}
             BrainOrder::Name => brains.sort_by(|a, b| a.brain.cmp(&b.brain)),
-            BrainOrder::Journal => brains.sort_by_key(|b| std::cmp::Reverse(b.journal_bytes)),
-            BrainOrder::Waiting => brains.sort_by_key(|b| std::cmp::Reverse(b.queued)),
+            BrainOrder::Journal => {
+                brains.sort_by_key(|b| std::cmp::Reverse(b.status.journal_bytes));
+            }
+            BrainOrder::Waiting => brains.sort_by_key(|b| std::cmp::Reverse(b.status.queued)),
         }
         self.write_head(page);
         self.write_problems(page);
@@ -142,37 +136,40 @@ impl ScreenFrame {
     }
 
     fn write_head(&self, page: &mut TextPage) {
+        let status = &self.now.status;
         page.title(format!(
             "amemd {}  process {}, up {}",
-            self.version,
-            self.pid,
-            span(self.uptime_secs)
+            status.version,
+            status.pid,
+            span(span_secs(status.uptime))
         ));
         let calls: f64 = self.calls.iter().map(|call| call.per_sec).sum();
         page.line(format!(
             "{} calls/s, {}, {} ({} open), {} arriving",
             text(calls),
-            plural(self.connections, "connection"),
-            plural(self.brain_count, "brain"),
+            plural(status.connections, "connection"),
+            plural(status.brain_count, "brain"),
             count(self.brains.len() as u64),
-            plural(self.files_waiting, "file")
+            plural(status.files_waiting, "file")
         ));
+        let process = status.process.unwrap_or_default();
         page.line(format!(
             "{:.2} processors, {} of memory, {} of mapped files, {}, {}",
             self.cpus,
-            bytes(self.process.memory_bytes),
-            bytes(self.process.mapped_bytes),
-            plural(self.process.descriptors, "descriptor"),
-            plural(self.process.threads, "thread")
+            bytes(process.memory_bytes),
+            bytes(process.mapped_bytes),
+            plural(process.descriptors, "descriptor"),
+            plural(process.threads, "thread")
         ));
     }
 
     fn write_problems(&self, page: &mut TextPage) {
-        for problem in self.problems.iter().take(PROBLEMS) {
-            let (what, line) = problem.line();
+        let problems = &self.now.status.problems;
+        for problem in problems.iter().take(PROBLEMS) {
+            let (what, line) = problem_line(problem);
             page.line(format!("{what}: {line}"));
         }
-        let untold = self.problems.len().saturating_sub(PROBLEMS) as u64 + self.problems_unlisted;
+        let untold = problems.len().saturating_sub(PROBLEMS) as u64 + self.now.problems_unlisted();
         if untold > 0 {
             page.aside(format!(
                 "{} more: `amemctl brain ls --rejected`",
@@ -180,8 +177,8 @@ impl ScreenFrame {
             ));
         }
         for brain in &self.brains {
-            if let Some(why) = &brain.poisoned {
-                let (brain, why) = (printable(&brain.brain), printable(why));
+            let (brain, why) = (&brain.brain, &brain.status.poisoned);
+            if !why.is_empty() {
                 page.line(format!("problem: {brain} is being recovered: {why}"));
             }
         }
@@ -192,7 +189,7 @@ impl ScreenFrame {
             } else {
                 String::new()
             };
-            format!("{} {}{rate}", printable(&of.reason), count(of.count))
+            format!("{} {}{rate}", of.reason, count(of.count))
         });
         let refused: Vec<_> = refused.collect();
         if !refused.is_empty() {
@@ -203,103 +200,95 @@ impl ScreenFrame {
     /// Narrow terminals get fewer columns.
     fn write_brains(&self, brains: &[&BrainRates], first: usize, page: &mut TextPage) {
         let room = page.style().columns();
-        let columns: Vec<_> = COLUMNS.iter().filter(|of| of.columns_min <= room).collect();
-        let header: Vec<_> = columns.iter().map(|of| (of.name, of.align)).collect();
-        let mut table = TextTable::new(&header);
-        for brain in brains.iter().skip(first).take(ROWS) {
-            table.row(columns.iter().map(|of| (of.cell)(brain)).collect());
-        }
-        self.write_table(&table, brains.len() - first, "brains", page);
+        let columns = COLUMNS.iter().filter(|(min, _)| *min <= room);
+        let columns: Vec<_> = columns.map(|(_, column)| *column).collect();
+        let all = brains.iter().skip(first).copied();
+        write_table(&columns, all, "brains", page);
     }
 
     fn write_calls(&self, page: &mut TextPage) {
-        let mut table = TextTable::new(&[
-            ("call", Align::Left),
-            ("calls/s", Align::Right),
-            ("refused/s", Align::Right),
-            ("under way", Align::Right),
-            ("p50", Align::Right),
-            ("p99", Align::Right),
-        ]);
-        for call in self.calls.iter().take(ROWS) {
-            let name = call.rpc.rsplit('/').next().unwrap_or_default();
-            table.row(vec![
-                name.to_owned(),
-                text(call.per_sec),
-                text(call.refused_per_sec),
-                count(call.in_flight),
-                micros(call.p50),
-                micros(call.p99),
-            ]);
-        }
-        self.write_table(&table, self.calls.len(), "calls", page);
+        write_table(&CALLS, &self.calls, "calls", page);
     }
 
     fn write_jobs(&self, page: &mut TextPage) {
-        let mut table = TextTable::new(&[
-            ("job", Align::Right),
-            ("what", Align::Left),
-            ("brain", Align::Left),
-        ]);
-        for job in self.jobs.iter().take(ROWS) {
-            table.row(vec![
-                job.id.to_string(),
-                job.kind.clone(),
-                job.brain.clone(),
-            ]);
-        }
-        self.write_table(&table, self.jobs.len(), "jobs", page);
-    }
-
-    fn write_table(&self, table: &TextTable, all: usize, what: &str, page: &mut TextPage) {
-        if table.is_empty() {
-            return;
-        }
-        page.line("");
-        table.write(page);
-        if all > ROWS {
-            page.aside(format!("{} more {what}", count((all - ROWS) as u64)));
-        }
+        write_table(&JOBS, &self.jobs, "jobs", page);
     }
 }
 
-/// A column of the table of brains.
-struct BrainColumn {
-    name: &'static str,
-    align: Align,
-    /// Columns of a terminal from which on it is shown.
-    columns_min: usize,
-    cell: fn(&BrainRates) -> String,
-}
-
-const fn column(
-    name: &'static str,
-    align: Align,
-    columns_min: usize,
-    cell: fn(&BrainRates) -> String,
-) -> BrainColumn {
-    BrainColumn {
-        name,
-        align,
-        columns_min,
-        cell,
+/// The first rows of a table below an empty line, and how many more there are.
+fn write_table<'t, T: 't>(
+    columns: &[Column<T>],
+    items: impl IntoIterator<Item = &'t T>,
+    what: &str,
+    page: &mut TextPage,
+) {
+    let items: Vec<&T> = items.into_iter().collect();
+    if items.is_empty() {
+        return;
+    }
+    page.line("");
+    page.rows(columns, items.iter().copied().take(ROWS));
+    if items.len() > ROWS {
+        let more = count((items.len() - ROWS) as u64);
+        page.aside(format!("{more} more {what}"));
     }
 }
 
-const COLUMNS: [BrainColumn; 10] = [
-    column("brain", Align::Left, 0, |b| b.brain.clone()),
-    column("commits/s", Align::Right, 0, |b| text(b.commits_per_sec)),
-    column("events/s", Align::Right, 60, |b| text(b.events_per_sec)),
-    column("waiting", Align::Right, 0, |b| count(b.queued.into())),
-    column("wait p99", Align::Right, 80, |b| micros(b.wait_p99)),
-    column("sync p99", Align::Right, 80, |b| micros(b.sync_p99)),
-    column("base", Align::Right, 100, |b| bytes(b.base_bytes)),
-    column("journal", Align::Right, 50, |b| bytes(b.journal_bytes)),
-    column("behind", Align::Right, 100, |b| match b.subscribers {
-        0 => "-".to_owned(),
-        _ => count(b.subscriber_behind),
+/// Columns of a terminal from which on each is shown.
+const COLUMNS: [(usize, Column<BrainRates>); 10] = [
+    (0, ("brain", Align::Left, |b| b.brain.clone())),
+    (0, ("commits/s", Align::Right, |b| text(b.commits_per_sec))),
+    (60, ("events/s", Align::Right, |b| text(b.events_per_sec))),
+    (
+        0,
+        ("waiting", Align::Right, |b| count(b.status.queued.into())),
+    ),
+    (
+        80,
+        ("wait p99", Align::Right, |b| {
+            micros(span_micros(b.status.wait_p99))
+        }),
+    ),
+    (
+        80,
+        ("sync p99", Align::Right, |b| {
+            micros(span_micros(b.status.sync_p99))
+        }),
+    ),
+    (100, ("base", Align::Right, |b| bytes(b.status.base_bytes))),
+    (
+        50,
+        ("journal", Align::Right, |b| bytes(b.status.journal_bytes)),
+    ),
+    (
+        100,
+        ("behind", Align::Right, |b| match b.status.subscribers {
+            0 => "-".to_owned(),
+            _ => count(b.status.subscriber_behind),
+        }),
+    ),
+    (110, ("checkpoint", Align::Left, |b| checkpoint(&b.status))),
+];
+
+const CALLS: [Column<CallRates>; 6] = [
+    ("call", Align::Left, |call| rpc_name(&call.rpc)),
+    ("calls/s", Align::Right, |call| text(call.per_sec)),
+    ("refused/s", Align::Right, |call| text(call.refused_per_sec)),
+    ("under way", Align::Right, |call| {
+        count(call.latency.in_flight)
     }),
-    column("checkpoint", Align::Left, 110, checkpoint),
+    ("p50", Align::Right, |call| {
+        micros(span_micros(call.latency.p50))
+    }),
+    ("p99", Align::Right, |call| {
+        micros(span_micros(call.latency.p99))
+    }),
+];
+
+const JOBS: [Column<v1::Job>; 3] = [
+    ("job", Align::Right, |job| job.id.to_string()),
+    ("what", Align::Left, |job| job_name(job.kind())),
+    ("brain", Align::Left, |job| job.brain.clone()),
 ];
 
 fn write_help(page: &mut TextPage) {
@@ -327,90 +316,82 @@ fn write_help(page: &mut TextPage) {
     );
 }
 
-fn checkpoint(brain: &BrainRates) -> String {
+fn checkpoint(brain: &v1::BrainStatus) -> String {
     if brain.checkpointing {
         return "under way".to_owned();
     }
     match (brain.checkpoint_duration, brain.checkpoint_stall) {
-        (Some(took), Some(stall)) => format!("{}, held up {}", micros(took), micros(stall)),
+        (Some(took), Some(stall)) => format!(
+            "{}, held up {}",
+            micros(span_micros(Some(took))),
+            micros(span_micros(Some(stall)))
+        ),
         _ => "-".to_owned(),
     }
 }
 
 fn brains(before: &Vitals, now: &Vitals, between: Duration) -> Vec<BrainRates> {
-    let of = |number: fn(&crate::vitals::BrainStatusJson) -> u64| {
-        let brains = before.brains.iter();
-        GrowthRates::since(brains.map(|b| (b.brain.as_str(), number(b))), between)
+    let before = &before.status.brains;
+    let of = |number: fn(&v1::BrainStatus) -> u64| {
+        GrowthRates::since(
+            before.iter().map(|b| (b.brain.as_str(), number(b))),
+            between,
+        )
     };
     let (commits, events, requests) = (of(|b| b.commits), of(|b| b.events), of(|b| b.requests));
-    let row = |brain: &crate::vitals::BrainStatusJson| BrainRates {
+    let row = |brain: &v1::BrainStatus| BrainRates {
         brain: brain.brain.clone(),
         commits_per_sec: commits.of(&brain.brain, brain.commits),
         // A brain that was closed before has not gained all its events since.
-        events_per_sec: if before.brains.iter().any(|b| b.brain == brain.brain) {
+        events_per_sec: if before.iter().any(|b| b.brain == brain.brain) {
             events.of(&brain.brain, brain.events)
         } else {
             0.0
         },
         requests_per_sec: requests.of(&brain.brain, brain.requests),
-        queued: brain.queued,
-        wait_p99: brain.wait_p99,
-        sync_p99: brain.sync_p99,
-        group_p50: brain.group_p50,
-        base_bytes: brain.base_bytes,
-        journal_bytes: brain.journal_bytes,
-        checkpointing: brain.checkpointing,
-        checkpoints: brain.checkpoints,
-        checkpoint_duration: brain.checkpoint_duration,
-        checkpoint_stall: brain.checkpoint_stall,
-        subscribers: brain.subscribers,
-        subscriber_behind: brain.subscriber_behind,
-        poisoned: brain.poisoned.clone(),
+        status: brain.clone(),
     };
-    let mut rows: Vec<_> = now.brains.iter().map(row).collect();
+    let mut rows: Vec<_> = now.status.brains.iter().map(row).collect();
     rows.sort_by(|a, b| {
         let busier = b.commits_per_sec.total_cmp(&a.commits_per_sec);
         busier
-            .then_with(|| b.queued.cmp(&a.queued))
+            .then_with(|| b.status.queued.cmp(&a.status.queued))
             .then_with(|| a.brain.cmp(&b.brain))
     });
     rows
 }
 
 fn calls(before: &Vitals, now: &Vitals, between: Duration) -> Vec<CallRates> {
-    let of = |number: fn(&crate::vitals::LatencyJson) -> u64| {
+    let of = |number: fn(&v1::RpcLatency) -> u64| {
         let calls = before.latencies.iter();
         GrowthRates::since(calls.map(|c| (c.rpc.as_str(), number(c))), between)
     };
     let (counts, errors) = (of(|c| c.count), of(|c| c.errors));
-    let row = |call: &crate::vitals::LatencyJson| CallRates {
+    let row = |call: &v1::RpcLatency| CallRates {
         rpc: call.rpc.clone(),
         per_sec: counts.of(&call.rpc, call.count),
         refused_per_sec: errors.of(&call.rpc, call.errors),
-        in_flight: call.in_flight,
-        p50: call.p50,
-        p99: call.p99,
-        count: call.count,
+        latency: call.clone(),
     };
     let mut rows: Vec<_> = now.latencies.iter().map(row).collect();
     rows.sort_by(|a, b| {
         let busier = b.per_sec.total_cmp(&a.per_sec);
         busier
-            .then_with(|| b.count.cmp(&a.count))
+            .then_with(|| b.latency.count.cmp(&a.latency.count))
             .then_with(|| a.rpc.cmp(&b.rpc))
     });
     rows
 }
 
 fn refused(before: &Vitals, now: &Vitals, between: Duration) -> Vec<RefusalRates> {
-    let counts = before.refused_calls.iter();
+    let counts = before.status.refused_calls.iter();
     let rates = GrowthRates::since(counts.map(|of| (of.reason.as_str(), of.count)), between);
-    let row = |of: &crate::vitals::RefusedCallsJson| RefusalRates {
+    let row = |of: &v1::RefusedCalls| RefusalRates {
         reason: of.reason.clone(),
         per_sec: rates.of(&of.reason, of.count),
         count: of.count,
     };
-    let mut rows: Vec<_> = now.refused_calls.iter().map(row).collect();
+    let mut rows: Vec<_> = now.status.refused_calls.iter().map(row).collect();
     rows.sort_by(|a, b| {
         b.per_sec
             .total_cmp(&a.per_sec)

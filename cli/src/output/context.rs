@@ -1,14 +1,18 @@
 //! The output of a command: text for people, or the JSON envelope.
 //!
 //! The envelope is one line on stdout, the same for every command:
-//! `{"amemctl":1,"command":…,"brain":{…}|null,"data":{…}}`, or with `error` (code, message, remedy, exit) instead of
-//! `brain` and `data`. Keys are added over time; none is removed while `amemctl` is 1.
+//! `{"amemctl":2,"command":…,"brain":{…}|null,"data":{…}}`, or with `error` (code, message, remedy, exit) instead of
+//! `brain` and `data`. What the daemon answers is in `data` as REST answers it. Keys are added over time; none is removed
+//! while `amemctl` is 2.
 
 use std::fmt::Write as _;
 use std::io::{BufWriter, IsTerminal, Stdout, Write, stderr, stdout};
 use std::path::Path;
 
+use amem_client::json::{dynamic as by_descriptor, value};
+use prost::{Message, Name};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::connection::flags::ConnectionArgs;
 use crate::connection::remote::Remote;
@@ -16,9 +20,10 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::brain::BrainName;
 use crate::json::escape;
+use crate::json::event::odd;
 use crate::render::{Style, TextPage, printable, printable_lines};
 
-const ENVELOPE: u32 = 1;
+const ENVELOPE: u32 = 2;
 
 /// Output and connection of a command.
 pub(crate) struct CommandContext {
@@ -39,23 +44,6 @@ struct Envelope<'a, T> {
     command: &'a str,
     brain: Option<&'a BrainName>,
     data: &'a T,
-}
-
-#[derive(Serialize)]
-struct ErrorEnvelope<'a> {
-    amemctl: u32,
-    command: &'a str,
-    error: ErrorJson<'a>,
-}
-
-#[derive(Serialize)]
-struct ErrorJson<'a> {
-    code: &'a str,
-    message: &'a str,
-    remedy: &'a str,
-    exit: u8,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    request_id: Option<&'a str>,
 }
 
 impl CommandContext {
@@ -164,6 +152,34 @@ impl CommandContext {
         self.answer(brain, data, text)
     }
 
+    /// Prints a message as REST answers it, in an envelope, or the page that `text` writes.
+    pub(crate) fn message<M: Message + Name>(
+        &mut self,
+        brain: Option<&BrainName>,
+        message: &M,
+        text: impl FnOnce(&mut TextPage),
+    ) -> Result<(), Failure> {
+        if self.json {
+            return self.answer(brain, &dynamic(message)?, |_| ());
+        }
+        let mut page = self.page();
+        text(&mut page);
+        self.text(&page)
+    }
+
+    /// As `message`, but silent with --quiet: for changes.
+    pub(crate) fn changed<M: Message + Name>(
+        &mut self,
+        brain: Option<&BrainName>,
+        message: &M,
+        text: impl FnOnce(&mut TextPage),
+    ) -> Result<(), Failure> {
+        if self.is_quiet && !self.json {
+            return Ok(());
+        }
+        self.message(brain, message, text)
+    }
+
     pub(crate) fn page(&self) -> TextPage {
         TextPage::new(self.style)
     }
@@ -176,6 +192,11 @@ impl CommandContext {
 
     pub(crate) fn line<T: Serialize>(&mut self, value: &T) -> Result<(), Failure> {
         self.raw(&json_line(value)?)
+    }
+
+    /// A line with a message as JSON.
+    pub(crate) fn message_line<M: Message + Name>(&mut self, message: &M) -> Result<(), Failure> {
+        self.line(&dynamic(message)?)
     }
 
     fn raw(&mut self, line: &str) -> Result<(), Failure> {
@@ -218,17 +239,16 @@ impl CommandContext {
         }
         let remedy = self.named(&failure.remedy);
         if self.json {
-            let refusal = ErrorEnvelope {
-                amemctl: ENVELOPE,
-                command: &self.command,
-                error: ErrorJson {
-                    code: failure.code,
-                    message: &failure.message,
-                    remedy: &remedy,
-                    exit: failure.exit.code(),
-                    request_id: failure.request_id.as_deref(),
-                },
-            };
+            let mut error = json!({
+                "code": failure.code,
+                "message": failure.message,
+                "remedy": remedy,
+                "exit": failure.exit.code(),
+            });
+            if let Some(request_id) = &failure.request_id {
+                error["requestId"] = request_id.as_str().into();
+            }
+            let refusal = json!({"amemctl": ENVELOPE, "command": self.command, "error": error});
             let printed = json_line(&refusal)
                 .and_then(|line| self.raw(&line))
                 .and_then(|()| self.finish());
@@ -251,6 +271,21 @@ impl CommandContext {
         }
         failure.exit
     }
+}
+
+/// Fails on an answer that JSON cannot express, as REST does.
+fn dynamic<M: Message + Name>(message: &M) -> Result<impl Serialize, Failure> {
+    by_descriptor(message).map_err(|why| odd("JSON", why))
+}
+
+/// A message within an answer of amemctl's own.
+pub(crate) fn message_json<M: Message + Name>(message: &M) -> Result<Value, Failure> {
+    value(message).map_err(|why| odd("JSON", why))
+}
+
+/// Messages within an answer of amemctl's own.
+pub(crate) fn messages_json<M: Message + Name>(messages: &[M]) -> Result<Value, Failure> {
+    messages.iter().map(message_json).collect()
 }
 
 fn json_line<T: Serialize>(value: &T) -> Result<String, Failure> {

@@ -4,6 +4,7 @@
 //! or with `NO_COLOR`; ASCII instead of lines and bars in a terminal that is not UTF-8.
 
 mod page;
+mod rows;
 mod span;
 mod spark;
 mod table;
@@ -11,6 +12,7 @@ mod tree;
 mod value;
 
 pub(crate) use page::{Style, TextPage};
+pub(crate) use rows::{Column, Detail};
 pub(crate) use span::{micros, span};
 pub(crate) use spark::spark;
 pub(crate) use table::{Align, TextTable};

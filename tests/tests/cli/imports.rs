@@ -205,7 +205,8 @@ fn a_memory_of_another_store_keeps_what_is_said_of_it_and_rests_on_no_turn() {
     let facts = listed["facts"].as_array().unwrap();
     let named = |text: &str| facts.iter().find(|fact| fact["memory"] == text).unwrap();
     let tea = named("Likes green tea");
-    let metadata = &tea["metadata"];
+    let metadata = tea["metadataJson"].as_str().unwrap();
+    let metadata: Value = serde_json::from_str(metadata).unwrap();
     for (name, value) in [
         ("categories", json!(["food"])),
         ("mood", json!("calm")),

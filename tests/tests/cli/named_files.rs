@@ -128,7 +128,7 @@ fn a_daemon_that_a_command_starts_inherits_no_keys_but_those_of_its_models() {
     let output = ended(command.args(["brain", "create", "t"]));
     assert!(output.status.success(), "{output:?}");
     let status = tool.data("status", 0);
-    let pid = &status["pid"];
+    let pid = &status["status"]["pid"];
     let environment = fs::read(format!("/proc/{pid}/environ"));
     let Ok(environment) = environment else {
         return amem_tests::machine::skipped("/proc has no environment of the daemon");

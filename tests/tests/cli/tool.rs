@@ -152,7 +152,7 @@ impl Tool {
         assert_eq!(ran.exit, exit, "{line}: {ran:?}");
         assert_eq!(ran.out.lines().count(), 1, "{line}");
         let envelope: Value = serde_json::from_str(&ran.out).unwrap();
-        assert_eq!(envelope["amemctl"], 1);
+        assert_eq!(envelope["amemctl"], 2);
         let mut named = words.iter().filter(|word| !word.starts_with('-'));
         let command = match (*named.next().unwrap(), named.next()) {
             ("ls", _) => "query".to_owned(),
@@ -191,7 +191,7 @@ impl Tool {
         );
         assert_eq!(error["message"], said["error: ".len()..], "{line}");
         assert_eq!(error["remedy"], advice["remedy: ".len()..], "{line}");
-        assert!(envelope.get("data").is_none() && envelope["amemctl"] == 1);
+        assert!(envelope.get("data").is_none() && envelope["amemctl"] == 2);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Memories that wait for a review, the verdicts about them, and taking those back.
 
+use amem_tests::programs::list;
 use serde_json::Value;
 
 use crate::daemon::ServedFolder;
@@ -14,8 +15,7 @@ impl ServedFolder {
     /// The memories of the user.
     fn remembered(&self) -> Vec<String> {
         let told = self.data("fact ls --user ada", 0);
-        let facts = told["facts"].as_array().or(told["memories"].as_array());
-        let facts = facts.unwrap_or_else(|| panic!("{told}"));
+        let facts = list(&told["facts"]);
         let text = |fact: &Value| fact["memory"].as_str().unwrap().to_owned();
         let mut all: Vec<String> = facts.iter().map(text).collect();
         all.sort();
@@ -25,7 +25,7 @@ impl ServedFolder {
     /// How many memories wait.
     fn waiting(&self) -> usize {
         let told = self.data("fact review --user ada", 0);
-        told["conflicts"].as_array().unwrap().len()
+        list(&told["conflicts"]).len()
     }
 
     fn decide(&self, verdict: &str, id: &str) -> Value {

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use amem_client::v1;
+use amem_tests::programs::number;
 use serde_json::Value;
 use tonic::Code;
 
@@ -192,7 +193,7 @@ fn amemctl_reads_a_conversation_and_shows_what_it_remembers() {
     ];
     let (exit, added) = run(&["add", "-", "--user", "ada"], &conversation.join("\n"));
     assert_eq!(exit, Some(0), "{added}");
-    assert_eq!(added["data"]["turns"].as_array().unwrap().len(), 3);
+    assert_eq!(added["data"]["turnIds"].as_array().unwrap().len(), 3);
     let (_, listed) = run(&["ls", "--user", "ada"], "");
     let facts = listed["data"]["facts"].as_array().unwrap();
     let home = facts
@@ -201,10 +202,10 @@ fn amemctl_reads_a_conversation_and_shows_what_it_remembers() {
     let home = home.unwrap_or_else(|| panic!("{listed}"));
     let id = home["id"].as_str().unwrap();
     let (_, found) = run(&["search", "allergic to what", "--user", "ada"], "");
-    let best = found["data"]["hits"][0]["memory"].as_str().unwrap();
+    let best = found["data"]["hits"][0]["fact"]["memory"].as_str().unwrap();
     assert!(best.contains("nuts"), "{found}");
     let (_, updated) = run(&["update", id, "User lives in Rome"], "");
-    assert_eq!(updated["data"]["memory"], "User lives in Rome");
+    assert_eq!(updated["data"]["fact"]["memory"], "User lives in Rome");
     let (_, history) = run(&["history", id], "");
     let records = history["data"]["records"].as_array().unwrap();
     assert!(records.len() >= 2, "{history}");
@@ -311,7 +312,9 @@ async fn why_of_a_formed_fact_shows_its_turn_by_grpc_and_by_amemctl() {
         assert_eq!(turns.len(), 1, "{tree:?}");
         let shown = ctl(&daemon.socket, &["why", "memories", &event_id.to_string()]);
         let steps = shown["steps"].as_array().unwrap().iter();
-        let turn = steps.filter(|step| step["id"] == turns[0].id).count();
+        let turn = steps
+            .filter(|step| number(&step["event"]["id"]) == turns[0].id)
+            .count();
         assert_eq!(turn, 1, "{shown}");
         let impact = v1::ImpactRequest {
             brain: "memories".into(),
@@ -397,7 +400,7 @@ fn each_role_of_what_amemctl_reads_is_taken_as_what_it_is() {
         let (exit, added) = fact(&daemon.socket, &["add", "-", "--user", user], input);
         assert_eq!(exit, Some(0), "{added}");
         assert_eq!(
-            added["data"]["turns"].as_array().unwrap().len(),
+            added["data"]["turnIds"].as_array().unwrap().len(),
             2,
             "{added}"
         );

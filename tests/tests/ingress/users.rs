@@ -79,7 +79,10 @@ async fn users_see_only_the_brains_for_which_they_have_a_role() {
         names(&tells(&daemon, bob, "brain ls").unwrap()),
         ["bob", "both"]
     );
-    assert_eq!(tells(&daemon, ann, "status").unwrap()["brain_count"], 2);
+    assert_eq!(
+        tells(&daemon, ann, "status").unwrap()["status"]["brainCount"],
+        "2"
+    );
     for (who, line, code) in [
         (ann, "add ann hello", None),
         (ann, "add both hello", None),

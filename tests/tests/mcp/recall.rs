@@ -2,6 +2,7 @@
 
 use std::process::Output;
 
+use amem_tests::programs::number;
 use serde_json::{Value, json};
 
 use crate::client::{McpClient, User, id_in};
@@ -48,7 +49,7 @@ fn what_was_only_said_is_the_answer_of_ask() {
     assert!(year.starts_with("20"), "{answer}");
     let data = user.data_in("shop", &["ask", "quokka", "deploys", "--user", "ada"]);
     let best = &data["entries"][0];
-    assert_eq!(best["source"], "said", "{data}");
+    assert_eq!(best["source"], "RECALL_SOURCE_SAID", "{data}");
     assert_eq!(best["text"], said, "{data}");
     assert!(best["relevance"].as_f64().unwrap() > 0.5, "{data}");
     // Nobody else's.
@@ -165,8 +166,8 @@ fn the_id_of_what_was_said_is_read_at_every_door() {
     user.stored("monday", 1);
     let asked = user.data_in("shop", &["ask", "quokka deploys harbour"]);
     let best = &asked["entries"][0];
-    assert_eq!(best["source"], "said", "{asked}");
-    let event = format!("e{}", best["event"]);
+    assert_eq!(best["source"], "RECALL_SOURCE_SAID", "{asked}");
+    let event = format!("e{}", number(&best["eventId"]));
     let turn = best["id"].as_str().unwrap();
     let mut client = user.client("shop");
     for id in [event.as_str(), turn] {
@@ -177,7 +178,7 @@ fn the_id_of_what_was_said_is_read_at_every_door() {
         );
         let got = user.data_in("shop", &["fact", "get", id]);
         assert_eq!(
-            (&got["memory"], &got["kind"]),
+            (&got["fact"]["memory"], &got["fact"]["kind"]),
             (&json!(said), &json!("said")),
             "{got}"
         );
@@ -197,7 +198,7 @@ fn the_id_of_what_was_said_is_read_at_every_door() {
     assert!(refused.contains("is what was said"), "{refused}");
     let folder = user.project("shop");
     let mut mem0 = McpClient::of(user.command(&folder, &["mcp", "--compat", "mem0"])).opened();
-    let project = user.data_in("shop", &["fact", "get", turn])["app_id"].take();
+    let project = user.data_in("shop", &["fact", "get", turn])["fact"]["scope"]["app"].take();
     let query = json!({"query": "quokka deploys harbour", "filters": {"app_id": project}});
     let searched = mem0.ok("search_memories", query);
     assert!(

@@ -174,7 +174,7 @@ impl World {
             .unwrap();
         assert!(ran.status.success(), "{ran:?}");
         let turn: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
-        assert!(turn["memory_error"].is_null(), "{turn}");
+        assert!(turn["memoryError"].is_null(), "{turn}");
         turn["answer"].as_str().unwrap().to_owned()
     }
 
