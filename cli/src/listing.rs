@@ -2,8 +2,7 @@
 
 use amem_client::v1;
 
-use crate::failure::Failure;
-use crate::json::event::{EventJson, whole};
+use crate::json::event::{author_short, flags_of, is_stub, session_name, type_name};
 use crate::render::{Align, TextPage, TextTable, float, printable};
 use crate::when;
 
@@ -32,31 +31,31 @@ impl TimeAxis {
         }
     }
 
-    pub(crate) fn of(self, event: &EventJson) -> amem_format::Micros {
-        match self {
-            Self::Recorded => event.created_at.0,
-            Self::Happened => event.event_time.unwrap_or(event.created_at).0,
-        }
+    /// The time of an event, for a table.
+    pub(crate) fn short(self, event: &v1::Event) -> String {
+        when::short_of(match self {
+            Self::Recorded => event.created_at,
+            Self::Happened => event.event_time.or(event.created_at),
+        })
     }
 }
 
-pub(crate) fn line(event: &EventJson) -> String {
+pub(crate) fn line(event: &v1::Event) -> String {
     line_with(event, [])
 }
 
 /// With who recorded it, and why.
-pub(crate) fn line_with_author(event: &EventJson) -> String {
-    let author = Some(event.author_short()).filter(|author| !author.is_empty());
-    let author = author.map(|author| format!("by {author}"));
-    let reason = event.reason.as_deref().map(printable);
-    let reason = reason.map(|reason| format!("because: {reason}"));
-    line_with(event, author.into_iter().chain(reason))
+pub(crate) fn line_with_author(event: &v1::Event) -> String {
+    let author = author_short(event);
+    let marks = [("by ", author), ("because: ", printable(&event.reason))];
+    let marks = marks.into_iter().filter(|(_, text)| !text.is_empty());
+    line_with(event, marks.map(|(name, text)| format!("{name}{text}")))
 }
 
 /// With marks in front of the text.
-pub(crate) fn line_with(event: &EventJson, more: impl IntoIterator<Item = String>) -> String {
+pub(crate) fn line_with(event: &v1::Event, more: impl IntoIterator<Item = String>) -> String {
     // Marks precede the text, which may be long; a certain event without flags has none.
-    let mut marks: Vec<String> = event.flags.iter().map(|&flag| flag.to_owned()).collect();
+    let mut marks: Vec<String> = flags_of(event).into_iter().map(str::to_owned).collect();
     marks.extend(more);
     if event.confidence < 1.0 {
         marks.push(format!("confidence {}", float(event.confidence)));
@@ -66,34 +65,39 @@ pub(crate) fn line_with(event: &EventJson, more: impl IntoIterator<Item = String
     } else {
         format!(" [{}]", marks.join(", "))
     };
-    format!("{} {}{marks}  {}", event.id, event.event_type, text(event))
+    format!(
+        "{} {}{marks}  {}",
+        event.id,
+        type_name(event.r#type),
+        text(event)
+    )
 }
 
 /// With who recorded it, and why.
-pub(crate) fn line_with_author_or_stub(event: &v1::Event) -> Result<String, Failure> {
-    Ok(match whole(event)? {
-        Some(event) => line_with_author(&event),
-        None => format!("{} (forgotten)", event.id),
-    })
+pub(crate) fn line_with_author_or_stub(event: &v1::Event) -> String {
+    match is_stub(event) {
+        false => line_with_author(event),
+        true => format!("{} (forgotten)", event.id),
+    }
 }
 
-pub(crate) fn text(event: &EventJson) -> String {
-    if event.flags.contains(&"erased") {
+pub(crate) fn text(event: &v1::Event) -> String {
+    if event.erased {
         "(erased)".to_owned()
     } else {
         printable(&event.text)
     }
 }
 
-pub(crate) fn table(events: &[EventJson], by: TimeAxis, page: &mut TextPage) {
+pub(crate) fn table(events: &[v1::Event], by: TimeAxis, page: &mut TextPage) {
     write_table(events, by, true, page);
 }
 
-pub(crate) fn table_without_strength(events: &[EventJson], by: TimeAxis, page: &mut TextPage) {
+pub(crate) fn table_without_strength(events: &[v1::Event], by: TimeAxis, page: &mut TextPage) {
     write_table(events, by, false, page);
 }
 
-fn write_table(events: &[EventJson], by: TimeAxis, with_strength: bool, page: &mut TextPage) {
+fn write_table(events: &[v1::Event], by: TimeAxis, with_strength: bool, page: &mut TextPage) {
     let mut header = vec![
         ("id", Align::Right),
         ("type", Align::Left),
@@ -107,7 +111,7 @@ fn write_table(events: &[EventJson], by: TimeAxis, with_strength: bool, page: &m
     // One author of all events is the rule, and needs no column.
     let is_by_several = events
         .windows(2)
-        .any(|pair| pair[0].author_names() != pair[1].author_names());
+        .any(|pair| (&pair[0].by, &pair[0].agent) != (&pair[1].by, &pair[1].agent));
     if is_by_several {
         header.push(("by", Align::Left));
     }
@@ -116,29 +120,26 @@ fn write_table(events: &[EventJson], by: TimeAxis, with_strength: bool, page: &m
     for event in events {
         let mut row = vec![
             event.id.to_string(),
-            event.event_type.to_string(),
-            event.session_name(),
-            when::short(by.of(event)),
+            type_name(event.r#type),
+            session_name(event),
+            by.short(event),
             float(event.confidence),
         ];
         if with_strength {
             row.push(float(event.strength));
         }
         if is_by_several {
-            row.push(event.author_short());
+            row.push(author_short(event));
         }
-        row.extend([event.flags.join(","), text(event)]);
+        row.extend([flags_of(event).join(","), text(event)]);
         table.row(row);
     }
     table.write(page);
 }
 
-pub(crate) fn next(token: &str) -> Option<String> {
-    Some(token.to_owned()).filter(|token| !token.is_empty())
-}
-
-pub(crate) fn write_next(token: Option<&str>, page: &mut TextPage) {
-    if let Some(token) = token {
+/// How to see the next page; nothing if there is none.
+pub(crate) fn write_next(token: &str, page: &mut TextPage) {
+    if !token.is_empty() {
         page.aside(format!("there may be more: --after {token}"));
     }
 }

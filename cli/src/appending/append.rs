@@ -19,7 +19,6 @@ use crate::brain::writable::Writable;
 use crate::entries::{EntrySession, ImportText, TextEntry, TextFormat};
 use crate::failure::Failure;
 use crate::json::brain::BrainName;
-use crate::json::commit::CommitJson;
 use crate::json::loss::LossCount;
 use crate::output::context::CommandContext;
 use crate::output::progress::{Progress, Unit};
@@ -313,7 +312,7 @@ impl Import<'_> {
                 ..Default::default()
             };
             let opened = self.brain.write(cx, request);
-            let (opened, _) = opened.map_err(|failure| self.repeatable(failure))?;
+            let opened = opened.map_err(|failure| self.repeatable(failure))?;
             sessions.insert(session, opened.session_id);
         }
         Ok(sessions)
@@ -420,7 +419,7 @@ impl Import<'_> {
             ..request
         };
         let written = self.brain.write(cx, request);
-        let (answer, commit) = written.map_err(|failure| {
+        let answer = written.map_err(|failure| {
             let failure = self.repeatable(failure);
             let what = match lines {
                 Some((first, last)) => format!("lines {first} to {last}"),
@@ -440,8 +439,9 @@ impl Import<'_> {
         let events = answer.event_ids.len() as u64;
         self.done.events += events;
         self.done.edges += answer.edges;
-        self.done.already_there += if commit.replayed { events } else { 0 };
-        self.saw(&commit);
+        let is_replayed = answer.commit.as_ref().is_some_and(|commit| commit.replayed);
+        self.done.already_there += if is_replayed { events } else { 0 };
+        self.saw(answer.commit);
         Ok(true)
     }
 
@@ -454,8 +454,8 @@ impl Import<'_> {
                 ..Default::default()
             };
             let pinned = self.brain.write(cx, request);
-            let (_, commit) = pinned.map_err(|failure| self.repeatable(failure))?;
-            self.saw(&commit);
+            let pinned = pinned.map_err(|failure| self.repeatable(failure))?;
+            self.saw(pinned.commit);
             self.done.pinned += 1;
         }
         for id in std::mem::take(&mut self.forgotten) {
@@ -465,15 +465,16 @@ impl Import<'_> {
                 ..Default::default()
             };
             let forgotten = self.brain.write(cx, request);
-            let (_, commit) = forgotten.map_err(|failure| self.repeatable(failure))?;
-            self.saw(&commit);
+            let forgotten = forgotten.map_err(|failure| self.repeatable(failure))?;
+            self.saw(forgotten.commit);
             self.done.forgotten += 1;
         }
         Ok(())
     }
 
-    fn saw(&mut self, commit: &CommitJson) {
-        self.done.lsn = self.done.lsn.max(commit.lsn);
+    fn saw(&mut self, commit: Option<v1::Commit>) {
+        let lsn = commit.map_or(0, |commit| commit.lsn);
+        self.done.lsn = self.done.lsn.max(lsn);
     }
 
     /// Adds how to repeat the run.

@@ -33,11 +33,6 @@ impl MomentArgs {
     pub(crate) fn moment(&self) -> Option<AsOf> {
         self.as_of
     }
-
-    /// The LSN that answered, if an earlier moment was asked for.
-    pub(crate) fn answered(&self, moment: Option<&v1::Moment>) -> Option<u64> {
-        self.as_of.and(moment).map(|moment| moment.as_of_lsn)
-    }
 }
 
 #[derive(Debug, Args)]

@@ -10,9 +10,8 @@ use crate::brain::opened::{BrainHandle, DaemonBrain, only_amemd};
 use crate::brain::target::BrainTarget;
 use crate::failure::Failure;
 use crate::json::brain::BrainName;
-use crate::json::commit::CommitJson;
-use crate::json::event::Time;
 use crate::output::context::CommandContext;
+use crate::render::TextPage;
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Writing")]
@@ -82,20 +81,18 @@ impl Writable {
         &mut self,
         cx: &mut CommandContext,
         change: C,
-    ) -> Result<(C::Answer, CommitJson), Failure> {
+    ) -> Result<C::Answer, Failure> {
         let served = self.opened.served()?;
         let answer = cx.daemon()?.wait(served.brain.write(change))?;
-        let commit = C::commit(&answer).cloned().unwrap_or_default();
-        let commit = self.commit(&commit)?;
-        Ok((answer, commit))
+        if let Some(commit) = C::commit(&answer) {
+            self.named.committed(commit);
+        }
+        Ok(answer)
     }
+}
 
-    pub(crate) fn commit(&mut self, commit: &v1::Commit) -> Result<CommitJson, Failure> {
-        self.named.committed(commit);
-        Ok(CommitJson {
-            lsn: commit.lsn,
-            time: Time::maybe(commit.time)?,
-            replayed: commit.replayed,
-        })
-    }
+/// The commit of a change, for people.
+pub(crate) fn write_commit(commit: &v1::Commit, page: &mut TextPage) {
+    let before = if commit.replayed { ", as before" } else { "" };
+    page.field("commit", format!("{}{before}", commit.lsn));
 }

@@ -4,7 +4,6 @@ use amem_client::v1;
 use amem_format::Micros;
 use amem_format::types::{EdgeType, EventType};
 use clap::Args;
-use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::args::event_id::EventId;
@@ -15,7 +14,6 @@ use crate::brain::target::{self, BrainTarget};
 use crate::brain::writable::{Writable, WriteArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::json::commit::CommitJson;
 use crate::output::context::CommandContext;
 use crate::render::plural;
 use crate::types::{edge_type_number, event_type_number, parse_edge_type, parse_event_type};
@@ -94,14 +92,6 @@ struct LinkArg {
     weight: Option<f32>,
 }
 
-#[derive(Serialize)]
-struct AddOutput {
-    id: u64,
-    edges: u64,
-    session: Option<u32>,
-    commit: CommitJson,
-}
-
 impl AddArgs {
     pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let text = self.text.required("text")?;
@@ -121,23 +111,18 @@ impl AddArgs {
             }),
             ..Default::default()
         };
-        let (answer, commit) = brain.write(cx, request)?;
-        let output = AddOutput {
-            id: answer.event_ids.first().copied().unwrap_or_default(),
-            edges: answer.edges,
-            session: session_id,
-            commit,
-        };
+        let answer = brain.write(cx, request)?;
+        let id = answer.event_ids.first().copied().unwrap_or_default();
         let is_quiet = cx.is_quiet();
-        cx.answer(Some(&brain.named), &output, |page| {
+        cx.message(Some(&brain.named), &answer, |page| {
             if is_quiet {
-                return page.line(output.id);
+                return page.line(id);
             }
-            let edges = match output.edges {
+            let edges = match answer.edges {
                 0 => String::new(),
                 n => format!(", with {}", plural(n, "edge")),
             };
-            page.line(format!("event {}{edges}", output.id));
+            page.line(format!("event {id}{edges}"));
         })?;
         Ok(Exit::Ok)
     }
@@ -247,7 +232,7 @@ pub(crate) fn session(
                 ..failure
             },
         });
-    Ok(opened?.0.session_id)
+    Ok(opened?.session_id)
 }
 
 fn parse_link(text: &str) -> Result<LinkArg, String> {

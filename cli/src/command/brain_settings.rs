@@ -4,16 +4,14 @@ use amem_client::v1;
 use amem_format::base::settings::Settings;
 use amem_format::spelling;
 use clap::Args;
-use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::brain::target::{self, BrainTarget};
 use crate::brain::writable::{Writable, WriteArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::json::commit::CommitJson;
-use crate::output::context::CommandContext;
-use crate::render::{Align, TextPage, TextTable, printable};
+use crate::output::context::{CommandContext, message_json};
+use crate::render::{Align, Column};
 
 /// Attempts to set a value while others commit.
 const ATTEMPTS_MAX: u32 = 8;
@@ -88,23 +86,10 @@ pub(super) struct SetArgs {
     writing: WriteArgs,
 }
 
-#[derive(Serialize)]
-struct ShowOutput {
-    settings: Value,
-    #[serde(skip)]
-    rows: Vec<SettingRow>,
-}
-
 struct SettingRow {
     key: String,
     value: String,
     is_default: bool,
-}
-
-#[derive(Serialize)]
-struct SetOutput {
-    settings: Value,
-    commit: CommitJson,
 }
 
 impl ShowArgs {
@@ -120,14 +105,9 @@ impl ShowArgs {
             value: shown(value),
             key,
         };
-        let rows = flat(&settings).into_iter().map(row).collect();
-        let output = ShowOutput {
-            rows,
-            settings: Value::Object(settings),
-        };
-        cx.answer(Some(&brain.named), &output, |page| {
-            write(&output.rows, page)
-        })?;
+        let rows: Vec<_> = flat(&settings).into_iter().map(row).collect();
+        let data = json!({"settings": settings});
+        cx.answer(Some(&brain.named), &data, |page| page.rows(&COLUMNS, &rows))?;
         Ok(Exit::Ok)
     }
 }
@@ -153,8 +133,8 @@ impl SetArgs {
                 settings_json: Value::Object(settings.clone()).to_string(),
                 ..Default::default()
             };
-            let commit = match brain.write(cx, request) {
-                Ok((_, commit)) => commit,
+            let answer = match brain.write(cx, request) {
+                Ok(answer) => answer,
                 Err(failure)
                     if failure.code == "condition" && is_guarded && attempt < ATTEMPTS_MAX =>
                 {
@@ -162,11 +142,9 @@ impl SetArgs {
                 }
                 Err(failure) => return Err(failure),
             };
-            let output = SetOutput {
-                settings: Value::Object(settings),
-                commit,
-            };
-            cx.done(Some(&brain.named), &output, |page| {
+            let mut data = message_json(&answer)?;
+            data["settings"] = settings.into();
+            cx.done(Some(&brain.named), &data, |page| {
                 for (key, value) in &changes {
                     page.line(format!("{key}: {}", shown(value)));
                 }
@@ -301,26 +279,19 @@ fn shown(value: &Value) -> String {
     }
 }
 
-fn write(rows: &[SettingRow], page: &mut TextPage) {
-    let mut table = TextTable::new(&[
-        ("key", Align::Left),
-        ("value", Align::Left),
-        ("", Align::Left),
-        ("what it is", Align::Left),
-    ]);
-    for row in rows {
+const COLUMNS: [Column<SettingRow>; 4] = [
+    ("key", Align::Left, |row| row.key.clone()),
+    ("value", Align::Left, |row| row.value.clone()),
+    ("", Align::Left, |row| match row.is_default {
+        true => "default".to_owned(),
+        false => String::new(),
+    }),
+    ("what it is", Align::Left, |row| {
         let about = ABOUT.iter().find(|(key, _)| *key == row.key);
-        table.row(vec![
-            printable(&row.key),
-            printable(&row.value),
-            if row.is_default { "default" } else { "" }.to_owned(),
-            about
-                .map_or("unknown to this version", |(_, about)| about)
-                .to_owned(),
-        ]);
-    }
-    table.write(page);
-}
+        let about = about.map_or("unknown to this version", |(_, about)| about);
+        about.to_owned()
+    }),
+];
 
 #[cfg(test)]
 mod tests {

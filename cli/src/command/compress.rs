@@ -2,7 +2,6 @@
 
 use amem_client::v1;
 use clap::Args;
-use serde::Serialize;
 
 use crate::args::selection::session;
 use crate::args::text::TextArgs;
@@ -10,7 +9,6 @@ use crate::brain::target::{self, BrainTarget};
 use crate::brain::writable::{Writable, WriteArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::json::commit::CommitJson;
 use crate::output::context::CommandContext;
 use crate::render::plural;
 
@@ -34,14 +32,6 @@ pub(crate) struct CompressArgs {
     writing: WriteArgs,
 }
 
-#[derive(Serialize)]
-struct CompressOutput {
-    id: u64,
-    session: u32,
-    edges: u64,
-    commit: CommitJson,
-}
-
 impl CompressArgs {
     pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let text = self.text.given()?;
@@ -53,23 +43,17 @@ impl CompressArgs {
             text,
             ..Default::default()
         };
-        let (answer, commit) = brain.write(cx, request)?;
-        let output = CompressOutput {
-            id: answer.event_id,
-            session: found.id,
-            edges: answer.edges,
-            commit,
-        };
+        let answer = brain.write(cx, request)?;
         let is_quiet = cx.is_quiet();
-        cx.answer(Some(&brain.named), &output, |page| {
+        cx.message(Some(&brain.named), &answer, |page| {
             if is_quiet {
-                page.line(output.id)
+                page.line(answer.event_id)
             } else {
                 page.line(format!(
                     "event {} is the episode of {} of session {}",
-                    output.id,
-                    plural(output.edges, "event"),
-                    output.session
+                    answer.event_id,
+                    plural(answer.edges, "event"),
+                    found.id
                 ))
             }
         })?;

@@ -3,7 +3,6 @@
 use amem_client::v1;
 use amem_client::v1::conflict::Conflict as Of;
 use clap::Args;
-use serde::Serialize;
 
 use super::quarantine::QuarantineArgs;
 use crate::args::selection::MomentArgs;
@@ -11,7 +10,6 @@ use crate::brain::opened::BrainHandle;
 use crate::brain::target::{self, BrainTarget};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::json::event::EventJson;
 use crate::listing::{self, line};
 use crate::output::context::CommandContext;
 use crate::render::{Branch, TextPage, plural, tree};
@@ -58,27 +56,6 @@ pub(crate) struct ConflictsArgs {
     looking: MomentArgs,
 }
 
-#[derive(Serialize)]
-struct ConflictsOutput {
-    as_of_lsn: Option<u64>,
-    conflicts: Vec<ConflictJson>,
-    next: Option<String>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "kebab-case", tag = "kind")]
-enum ConflictJson {
-    Contradiction {
-        source: Box<EventJson>,
-        target: Box<EventJson>,
-    },
-    Contested {
-        belief: Box<EventJson>,
-        heads: Vec<EventJson>,
-        head_count: u64,
-    },
-}
-
 impl ConflictsArgs {
     pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let Some(brain) = self.brain.as_ref().filter(|_| !self.resolving.is_asked()) else {
@@ -94,18 +71,8 @@ impl ConflictsArgs {
         };
         let answer = opened.ask(cx, request)?;
         let moment = answer.moment.as_ref();
-        let output = ConflictsOutput {
-            as_of_lsn: self.looking.answered(moment),
-            conflicts: answer
-                .conflicts
-                .iter()
-                .filter_map(|conflict| conflict.conflict.as_ref())
-                .map(conflict)
-                .collect::<Result<_, _>>()?,
-            next: listing::next(&answer.next_page_token),
-        };
-        cx.answer(Some(&opened.named(moment)), &output, |page| {
-            write(&output, page);
+        cx.message(Some(&opened.named(moment)), &answer, |page| {
+            write(&answer, page);
             opened.write_notes(page);
         })?;
         opened.close(cx);
@@ -113,52 +80,34 @@ impl ConflictsArgs {
     }
 }
 
-fn conflict(of: &Of) -> Result<ConflictJson, Failure> {
-    let event =
-        |event: &Option<v1::Event>| EventJson::of(&event.clone().unwrap_or_default()).map(Box::new);
-    Ok(match of {
-        Of::Contradiction(of) => ConflictJson::Contradiction {
-            source: event(&of.source)?,
-            target: event(&of.target)?,
-        },
-        Of::Contested(of) => ConflictJson::Contested {
-            belief: event(&of.belief)?,
-            heads: EventJson::list(&of.heads)?,
-            head_count: of.head_count,
-        },
-    })
-}
-
-fn write(output: &ConflictsOutput, page: &mut TextPage) {
+fn write(answer: &v1::ListConflictsResponse, page: &mut TextPage) {
     let leaf = |text: String| Branch {
         text,
         children: Vec::new(),
     };
-    for conflict in &output.conflicts {
+    let line = |event: &Option<v1::Event>| line(&event.clone().unwrap_or_default());
+    let conflicts = answer.conflicts.iter();
+    for conflict in conflicts.filter_map(|conflict| conflict.conflict.as_ref()) {
         let root = match conflict {
-            ConflictJson::Contradiction { source, target } => Branch {
-                text: line(source),
-                children: vec![leaf(format!("contradicts: {}", line(target)))],
+            Of::Contradiction(of) => Branch {
+                text: line(&of.source),
+                children: vec![leaf(format!("contradicts: {}", line(&of.target)))],
             },
-            ConflictJson::Contested {
-                belief,
-                heads,
-                head_count,
-            } => {
-                let or = |head| leaf(format!("or: {}", line(head)));
-                let mut children: Vec<Branch> = heads.iter().map(or).collect();
-                let more = head_count.saturating_sub(heads.len() as u64);
+            Of::Contested(of) => {
+                let or = |head| leaf(format!("or: {}", listing::line(head)));
+                let mut children: Vec<Branch> = of.heads.iter().map(or).collect();
+                let more = of.head_count.saturating_sub(of.heads.len() as u64);
                 if more > 0 {
                     children.push(leaf(format!("or one of {more} more")));
                 }
                 Branch {
-                    text: format!("contested: {}", line(belief)),
+                    text: format!("contested: {}", line(&of.belief)),
                     children,
                 }
             }
         };
         page.tree(&tree(&root));
     }
-    page.aside(plural(output.conflicts.len() as u64, "conflict"));
-    listing::write_next(output.next.as_deref(), page);
+    page.aside(plural(answer.conflicts.len() as u64, "conflict"));
+    listing::write_next(&answer.next_page_token, page);
 }

@@ -3,9 +3,7 @@
 use std::io::Write;
 
 use amem_client::v1;
-use amem_format::types::EventType;
 use clap::Args;
-use serde::Serialize;
 
 use crate::args::selection::{MomentArgs, SelectionArgs};
 use crate::args::text::TextArgs;
@@ -13,7 +11,6 @@ use crate::brain::opened::BrainHandle;
 use crate::brain::target::{self, BrainTarget};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::json::event::{self, Time};
 use crate::listing::TimeAxis;
 use crate::output::context::CommandContext;
 use crate::render::{count, plural};
@@ -54,40 +51,6 @@ pub(crate) struct ContextArgs {
     conditions: SelectionArgs,
 }
 
-#[derive(Serialize)]
-struct ContextOutput {
-    as_of_lsn: Option<u64>,
-    text: String,
-    tokens: u32,
-    budget: u32,
-    /// The greatest of the first hits.
-    relevance: f32,
-    items: Vec<ContextItem>,
-    left_out: Vec<ContextItem>,
-}
-
-#[derive(Serialize)]
-struct ContextItem {
-    id: u64,
-    /// The event that matched, if `id` replaced it.
-    found: u64,
-    /// The event whose reason this is.
-    explains: Option<u64>,
-    score: f32,
-    tokens: u32,
-    by: String,
-    agent: String,
-    reason: String,
-    created_at: Option<Time>,
-    contested: bool,
-    superseded: bool,
-    /// The text shows only a part of it.
-    excerpt: bool,
-    #[serde(rename = "type")]
-    event_type: EventType,
-    confidence: f32,
-}
-
 impl ContextArgs {
     pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let text = self.question.required("question")?;
@@ -107,59 +70,31 @@ impl ContextArgs {
         };
         let answer = opened.ask(cx, request)?;
         let moment = answer.moment.as_ref();
-        let output = ContextOutput {
-            as_of_lsn: self.looking.answered(moment),
-            text: answer.text.clone(),
-            tokens: answer.tokens,
-            budget: self.tokens,
-            relevance: answer.relevance,
-            items: answer.items.iter().map(item).collect::<Result<_, _>>()?,
-            left_out: answer.left_out.iter().map(item).collect::<Result<_, _>>()?,
-        };
         if cx.is_json() || cx.is_terminal() {
-            cx.answer(Some(&opened.named(moment)), &output, |page| {
-                output.text.lines().for_each(|line| page.line(line));
+            cx.message(Some(&opened.named(moment)), &answer, |page| {
+                answer.text.lines().for_each(|line| page.line(line));
             })?;
         } else {
             // A prompt gets the counted bytes exactly.
-            let text = output.text.as_bytes();
+            let text = answer.text.as_bytes();
             let written = cx.stream().write_all(text);
             written.map_err(|e| Failure::output(&e))?;
         }
         if !cx.is_json() {
             cx.finish()?;
-            cx.note(&summary(&output));
+            cx.note(&summary(&answer, self.tokens));
         }
         opened.close(cx);
         Ok(Exit::Ok)
     }
 }
 
-fn item(item: &v1::ContextItem) -> Result<ContextItem, Failure> {
-    Ok(ContextItem {
-        id: item.event_id,
-        found: item.found_id,
-        explains: item.explains_id,
-        score: item.score,
-        tokens: item.tokens,
-        by: item.by.clone(),
-        agent: item.agent.clone(),
-        reason: item.reason.clone(),
-        created_at: Time::maybe(item.created_at)?,
-        contested: item.contested,
-        superseded: item.superseded,
-        excerpt: item.excerpt,
-        event_type: event::type_of(item.r#type)?,
-        confidence: item.confidence,
-    })
-}
-
-fn summary(output: &ContextOutput) -> String {
+fn summary(output: &v1::ContextResponse, budget: u32) -> String {
     let (events, left_out) = (output.items.len() as u64, output.left_out.len() as u64);
     let mut line = format!(
         "{} of {} tokens, {}",
         count(output.tokens.into()),
-        count(output.budget.into()),
+        count(budget.into()),
         plural(events, "event")
     );
     if left_out > 0 {

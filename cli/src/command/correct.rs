@@ -3,7 +3,6 @@
 use amem_client::v1;
 use amem_format::Micros;
 use clap::Args;
-use serde::Serialize;
 
 use super::add::session;
 use crate::args::event_id::EventId;
@@ -12,7 +11,6 @@ use crate::brain::target::{self, BrainTarget};
 use crate::brain::writable::{Writable, WriteArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::json::commit::CommitJson;
 use crate::output::context::CommandContext;
 use crate::when::{self, parse_time, timestamp};
 
@@ -60,13 +58,6 @@ pub(crate) struct CorrectArgs {
     expected_head: Option<EventId>,
     #[command(flatten)]
     writing: WriteArgs,
-}
-
-#[derive(Serialize)]
-struct CorrectOutput {
-    id: u64,
-    corrected: u64,
-    commit: CommitJson,
 }
 
 impl CorrectArgs {
@@ -124,18 +115,14 @@ impl CorrectArgs {
             ..Default::default()
         };
         let written = brain.write(cx, request);
-        let (answer, commit) = written.map_err(|failure| self.choices(failure, target_id))?;
-        let output = CorrectOutput {
-            id: answer.event_id,
-            corrected: answer.target_id,
-            commit,
-        };
+        let answer = written.map_err(|failure| self.choices(failure, target_id))?;
         let is_quiet = cx.is_quiet();
-        cx.answer(Some(&brain.named), &output, |page| {
+        cx.message(Some(&brain.named), &answer, |page| {
+            let (id, replaced) = (answer.event_id, answer.target_id);
             if is_quiet {
-                page.line(output.id)
+                page.line(id)
             } else {
-                page.line(format!("event {} replaces {}", output.id, output.corrected))
+                page.line(format!("event {id} replaces {replaced}"))
             }
         })?;
         Ok(Exit::Ok)

@@ -2,15 +2,12 @@
 
 use amem_client::{Duration, v1};
 use clap::Args;
-use serde::Serialize;
 
 use crate::args::event_id::EventId;
 use crate::brain::target::{self, BrainTarget};
 use crate::brain::writable::{Writable, WriteArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::json::commit::CommitJson;
-use crate::json::event::{EventJson, Time};
 use crate::listing::line;
 use crate::output::confirm::confirm;
 use crate::output::context::CommandContext;
@@ -44,36 +41,21 @@ pub(crate) struct EraseArgs {
     writing: WriteArgs,
 }
 
-#[derive(Serialize)]
-struct EraseOutput {
-    events: Vec<u64>,
-    /// Episodes that summarise them, and may repeat what they said.
-    episodes: Vec<u64>,
-    /// `None` after a dry run.
-    generation: Option<u64>,
-    commit: Option<CommitJson>,
-    /// When the last reader of an earlier file released it.
-    readers_gone: Option<Time>,
-    /// Processes that still hold one.
-    holders: Vec<HolderJson>,
-    /// Why the readers are unknown.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    readers_unknown: String,
-}
-
-#[derive(Serialize)]
-struct HolderJson {
-    process: u32,
-    program: String,
-}
-
 impl EraseArgs {
     pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let mut brain = Writable::open(cx, &self.brain)?;
         let ids = EventId::numbers(&self.ids, cx, &brain.opened, None)?;
         let (events, episodes) = touched(cx, &brain, &ids)?;
         if self.dry_run {
-            return self.show(cx, &brain, &events, episodes);
+            let answer = v1::EraseResponse {
+                episode_ids: episodes,
+                ..Default::default()
+            };
+            cx.message(Some(&brain.named), &answer, |page| {
+                tell(&events, &answer.episode_ids, page);
+                page.aside("nothing was erased");
+            })?;
+            return Ok(Exit::Ok);
         }
         if !self.yes {
             let mut page = cx.page();
@@ -90,90 +72,48 @@ impl EraseArgs {
             }),
             ..Default::default()
         };
-        let (answer, commit) = brain.write(cx, request)?;
-        let output = EraseOutput {
-            events: ids,
-            episodes: answer.episode_ids,
-            generation: Some(answer.generation),
-            commit: Some(commit),
-            readers_gone: Time::maybe(answer.readers_gone)?,
-            holders: answer.holders.into_iter().map(HolderJson::of).collect(),
-            readers_unknown: answer.readers_unknown,
-        };
-        cx.done(Some(&brain.named), &output, |page| {
-            let erased = plural(output.events.len() as u64, "event");
+        let answer = brain.write(cx, request)?;
+        cx.changed(Some(&brain.named), &answer, |page| {
+            let erased = plural(ids.len() as u64, "event");
             page.line(format!(
                 "{erased} erased; no file of this brain has the texts (generation {})",
                 answer.generation
             ));
-            if !output.episodes.is_empty() {
+            if !answer.episode_ids.is_empty() {
                 page.line(format!(
                     "{} may still mention them: {}",
-                    plural(output.episodes.len() as u64, "episode"),
-                    joined(&output.episodes)
+                    plural(answer.episode_ids.len() as u64, "episode"),
+                    joined(&answer.episode_ids)
                 ));
             }
-            page.line(output.readers());
-        })?;
-        Ok(Exit::Ok)
-    }
-
-    fn show(
-        &self,
-        cx: &mut CommandContext,
-        brain: &Writable,
-        events: &[EventJson],
-        episodes: Vec<u64>,
-    ) -> Result<Exit, Failure> {
-        let output = EraseOutput {
-            events: events.iter().map(|event| event.id).collect(),
-            episodes,
-            generation: None,
-            commit: None,
-            readers_gone: None,
-            holders: Vec::new(),
-            readers_unknown: String::new(),
-        };
-        cx.answer(Some(&brain.named), &output, |page| {
-            tell(events, &output.episodes, page);
-            page.aside("nothing was erased");
+            page.line(readers(&answer));
         })?;
         Ok(Exit::Ok)
     }
 }
 
-impl HolderJson {
-    fn of(holder: v1::FileHolder) -> Self {
-        Self {
-            process: holder.process_id,
-            program: holder.program,
-        }
+/// Whether a process has an earlier file open.
+fn readers(answer: &v1::EraseResponse) -> String {
+    if answer.readers_gone.is_some() {
+        return "no process has an earlier file open".into();
     }
-}
-
-impl EraseOutput {
-    fn readers(&self) -> String {
-        if self.readers_gone.is_some() {
-            return "no process has an earlier file open".into();
-        }
-        if !self.readers_unknown.is_empty() {
-            return format!(
-                "whether a process has an earlier file open is unknown: {}",
-                self.readers_unknown
-            );
-        }
-        let named = self.holders.iter();
-        let named: Vec<_> = named
-            .map(|holder| format!("{} (process {})", holder.program, holder.process))
-            .collect();
-        let who = match named.as_slice() {
-            [] => "a process that amemd cannot see, or in amemd itself".to_owned(),
-            named => named.join(", "),
-        };
-        format!(
-            "an earlier file is still open in {who}: it is removed when that process reads again, or ends"
-        )
+    if !answer.readers_unknown.is_empty() {
+        return format!(
+            "whether a process has an earlier file open is unknown: {}",
+            answer.readers_unknown
+        );
     }
+    let named = answer.holders.iter();
+    let named: Vec<_> = named
+        .map(|holder| format!("{} (process {})", holder.program, holder.process_id))
+        .collect();
+    let who = match named.as_slice() {
+        [] => "a process that amemd cannot see, or in amemd itself".to_owned(),
+        named => named.join(", "),
+    };
+    format!(
+        "an earlier file is still open in {who}: it is removed when that process reads again, or ends"
+    )
 }
 
 /// The events, and the episodes they are part of.
@@ -181,7 +121,7 @@ fn touched(
     cx: &mut CommandContext,
     brain: &Writable,
     ids: &[u64],
-) -> Result<(Vec<EventJson>, Vec<u64>), Failure> {
+) -> Result<(Vec<v1::Event>, Vec<u64>), Failure> {
     let request = v1::GetEventsRequest {
         event_ids: ids.to_vec(),
         include_forgotten: true,
@@ -208,13 +148,10 @@ fn touched(
     let episode = i32::from(v1::EventType::Episode);
     let episodes = brain.opened.ask(cx, request)?.events.into_iter();
     let episodes = episodes.filter(|event| event.r#type == episode);
-    Ok((
-        EventJson::list(&events)?,
-        episodes.map(|event| event.id).collect(),
-    ))
+    Ok((events, episodes.map(|event| event.id).collect()))
 }
 
-fn tell(events: &[EventJson], episodes: &[u64], page: &mut crate::render::TextPage) {
+fn tell(events: &[v1::Event], episodes: &[u64], page: &mut crate::render::TextPage) {
     for event in events {
         page.drawn(&crate::render::clipped(
             &line(event),

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use amem_client::v1;
 use clap::{Args, Subcommand};
-use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::add::{parse_attribute, parse_object};
@@ -14,7 +13,6 @@ use crate::brain::target::{self, BrainTarget};
 use crate::brain::writable::{Writable, WriteArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::json::commit::CommitJson;
 use crate::output::context::CommandContext;
 
 /// Attempts to change attributes while others commit.
@@ -88,20 +86,6 @@ struct SetVectorArgs {
     writing: WriteArgs,
 }
 
-#[derive(Serialize)]
-struct SetAttributesOutput {
-    id: u64,
-    attributes: Map<String, Value>,
-    commit: CommitJson,
-}
-
-#[derive(Serialize)]
-struct SetVectorOutput {
-    id: u64,
-    dimension: u64,
-    commit: CommitJson,
-}
-
 impl EventsArgs {
     pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         match &self.act {
@@ -125,18 +109,9 @@ impl SetAttributesArgs {
         }
         let mut brain = Writable::open(cx, &self.brain)?;
         let id = self.id.number(cx, &brain.opened)?;
-        let (attributes, commit) = self.set(cx, &mut brain, id)?;
-        let output = SetAttributesOutput {
-            id,
-            attributes,
-            commit,
-        };
-        cx.done(Some(&brain.named), &output, |page| {
-            let all = Value::Object(output.attributes.clone());
-            page.line(format!(
-                "event {id}: {}",
-                crate::render::printable(&all.to_string())
-            ));
+        let (attributes, answer) = self.set(cx, &mut brain, id)?;
+        cx.changed(Some(&brain.named), &answer, |page| {
+            page.line(format!("event {id}: {}", Value::Object(attributes)));
         })?;
         Ok(Exit::Ok)
     }
@@ -147,7 +122,7 @@ impl SetAttributesArgs {
         cx: &mut CommandContext,
         brain: &mut Writable,
         id: u64,
-    ) -> Result<(Map<String, Value>, CommitJson), Failure> {
+    ) -> Result<(Map<String, Value>, v1::SetAttributesResponse), Failure> {
         let mut attempt = 1;
         loop {
             let request = v1::GetEventsRequest {
@@ -174,7 +149,7 @@ impl SetAttributesArgs {
                 ..Default::default()
             };
             match brain.write(cx, request) {
-                Ok((_, commit)) => return Ok((attributes, commit)),
+                Ok(answer) => return Ok((attributes, answer)),
                 Err(failure)
                     if failure.code == "condition" && is_guarded && attempt < ATTEMPTS_MAX =>
                 {
@@ -232,13 +207,8 @@ impl SetVectorArgs {
             }),
             ..Default::default()
         };
-        let (_, commit) = brain.write(cx, request)?;
-        let output = SetVectorOutput {
-            id,
-            dimension,
-            commit,
-        };
-        cx.done(Some(&brain.named), &output, |page| {
+        let answer = brain.write(cx, request)?;
+        cx.changed(Some(&brain.named), &answer, |page| {
             page.line(match dimension {
                 0 => format!("event {id}: no vector"),
                 n => format!("event {id}: a vector of {n} numbers"),

@@ -4,14 +4,12 @@ use amem_client::v1;
 use amem_format::Micros;
 use amem_format::base::settings::Settings;
 use clap::Args;
-use serde::Serialize;
 
 use crate::args::selection::MomentArgs;
 use crate::brain::opened::BrainHandle;
 use crate::brain::target::{self, BrainTarget};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::json::event::EventJson;
 use crate::listing::{self, TimeAxis};
 use crate::output::context::CommandContext;
 use crate::render::{float, plural};
@@ -42,14 +40,6 @@ pub(crate) struct FadingArgs {
     after: Option<String>,
     #[command(flatten)]
     looking: MomentArgs,
-}
-
-#[derive(Serialize)]
-struct FadingOutput {
-    as_of_lsn: Option<u64>,
-    below: f32,
-    events: Vec<EventJson>,
-    next: Option<String>,
 }
 
 impl FadingArgs {
@@ -83,28 +73,22 @@ impl FadingArgs {
         };
         let answer = opened.ask(cx, request)?;
         let moment = answer.moment.as_ref();
-        let output = FadingOutput {
-            as_of_lsn: self.looking.answered(moment),
-            below,
-            events: EventJson::list(&answer.events)?,
-            next: listing::next(&answer.next_page_token),
-        };
-        cx.answer(Some(&opened.named(moment)), &output, |page| {
+        cx.message(Some(&opened.named(moment)), &answer, |page| {
             match self.at {
-                None => listing::table(&output.events, TimeAxis::Recorded, page),
+                None => listing::table(&answer.events, TimeAxis::Recorded, page),
                 // The strength of the last run is not what was asked for.
                 Some(_) => {
-                    listing::table_without_strength(&output.events, TimeAxis::Recorded, page)
+                    listing::table_without_strength(&answer.events, TimeAxis::Recorded, page)
                 }
             }
-            let events = plural(output.events.len() as u64, "event");
+            let events = plural(answer.events.len() as u64, "event");
             let at = self.at.map(|at| format!(" at {}", when::exact(at)));
             page.aside(format!(
                 "{events} below strength {}{}",
                 float(below),
                 at.unwrap_or_default()
             ));
-            listing::write_next(output.next.as_deref(), page);
+            listing::write_next(&answer.next_page_token, page);
             opened.write_notes(page);
         })?;
         opened.close(cx);

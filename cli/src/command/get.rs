@@ -10,6 +10,7 @@ use amem_format::base_builder;
 use amem_format::view::View;
 use clap::Args;
 use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 use crate::args::event_id::EventId;
 use crate::args::selection::MomentArgs;
@@ -18,11 +19,13 @@ use crate::brain::opened::BrainHandle;
 use crate::brain::target::{self, BrainTarget};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::json::event::{EdgeJson, EventJson, Time, flag_names, number, whole};
+use crate::json::event::{
+    Time, author, edge_name, flag_names, flags_of, is_stub, number, type_name,
+};
 use crate::listing;
-use crate::output::context::CommandContext;
-use crate::render::{TextPage, clipped, float, printable};
-use crate::when::{self, at, long as shown_time};
+use crate::output::context::{CommandContext, message_json};
+use crate::render::{Detail, TextPage, clipped, float, printable};
+use crate::when::{self, at};
 
 /// Characters of the text at the other end of an edge.
 const REMINDER: usize = 60;
@@ -60,26 +63,14 @@ pub(crate) struct GetArgs {
     looking: MomentArgs,
 }
 
-#[derive(Serialize)]
-struct GetOutput {
-    as_of_lsn: Option<u64>,
-    events: Vec<EventDetails>,
-}
-
-#[derive(Serialize)]
+/// An event, and what is read beside it.
+#[derive(Default)]
 struct EventDetails {
-    #[serde(flatten)]
-    event: EventJson,
+    event: v1::Event,
     /// What is believed instead of an event that was corrected.
-    #[serde(skip_serializing_if = "Option::is_none")]
     believed_now: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    outgoing: Option<Vec<EdgeJson>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    incoming: Option<Vec<EdgeJson>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    more_edges: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// There are more edges than were asked for.
+    has_more_edges: bool,
     history: Option<Vec<ChangeJson>>,
 }
 
@@ -90,7 +81,7 @@ struct ChangeJson {
     principal: String,
     agent: String,
     field: &'static str,
-    before: serde_json::Value,
+    before: Value,
 }
 
 impl GetArgs {
@@ -105,8 +96,7 @@ impl GetArgs {
             touch: self.no_touch.then_some(false),
             ..Default::default()
         };
-        let answer = opened.ask(cx, request)?;
-        let moment = answer.moment.as_ref();
+        let mut answer = opened.ask(cx, request)?;
         let histories = if self.history {
             Some(self.histories(&opened.view()?, &answer.events)?)
         } else {
@@ -114,22 +104,22 @@ impl GetArgs {
         };
         let mut histories = histories.into_iter().flatten();
         let mut events = Vec::new();
-        for event in &answer.events {
-            let mut details = self.whole(event, histories.next())?;
-            details.believed_now = self.believed_instead(cx, &opened, &details.event)?;
-            events.push(details);
+        for event in &mut answer.events {
+            let has_more_edges = self.cut_edges(event);
+            events.push(EventDetails {
+                believed_now: self.believed_instead(cx, &opened, event)?,
+                has_more_edges,
+                history: histories.next(),
+                event: event.clone(),
+            });
         }
-        let output = GetOutput {
-            as_of_lsn: self.looking.answered(moment),
-            events,
+        let named = opened.named(answer.moment.as_ref());
+        let (data, reminders) = match cx.is_json() {
+            true => (json_of(&answer, &events)?, BTreeMap::new()),
+            false => (Value::Null, self.reminders(cx, &opened, &answer.events)?),
         };
-        let reminders = if cx.is_json() {
-            BTreeMap::new()
-        } else {
-            self.reminders(cx, &opened, &output)?
-        };
-        cx.answer(Some(&opened.named(moment)), &output, |page| {
-            for (at, event) in output.events.iter().enumerate() {
+        cx.answer(Some(&named), &data, |page| {
+            for (at, event) in events.iter().enumerate() {
                 if at > 0 {
                     page.line("");
                 }
@@ -141,29 +131,19 @@ impl GetArgs {
         Ok(Exit::Ok)
     }
 
-    fn whole(
-        &self,
-        event: &v1::Event,
-        history: Option<Vec<ChangeJson>>,
-    ) -> Result<EventDetails, Failure> {
-        let mut is_cut = false;
-        let mut edges = |is_ours: fn(&v1::Edge, u64) -> bool| {
-            let mut edges = event.edges.iter().filter(|edge| is_ours(edge, event.id));
-            let shown = edges.by_ref().take(self.edge_limit).map(EdgeJson::of);
-            let shown = shown.collect::<Result<Vec<_>, Failure>>();
-            is_cut |= edges.next().is_some();
-            self.edges.then_some(shown).transpose()
-        };
-        let outgoing = edges(|edge, id| edge.source == id)?;
-        let incoming = edges(|edge, id| edge.target == id)?;
-        Ok(EventDetails {
-            event: EventJson::of(event)?,
-            believed_now: None,
-            outgoing,
-            incoming,
-            more_edges: self.edges.then_some(is_cut),
-            history,
-        })
+    /// Takes the edges of each direction beyond the limit away; true if there were some.
+    fn cut_edges(&self, event: &mut v1::Event) -> bool {
+        let (id, before) = (event.id, event.edges.len());
+        let (mut outgoing, mut incoming) = (0, 0);
+        event.edges.retain(|edge| {
+            // An edge from an event to itself is of both directions.
+            let is_outgoing = edge.source == id && outgoing < self.edge_limit;
+            let is_incoming = edge.target == id && incoming < self.edge_limit;
+            outgoing += usize::from(is_outgoing);
+            incoming += usize::from(is_incoming);
+            is_outgoing || is_incoming
+        });
+        event.edges.len() < before
     }
 
     /// The head of an event that was corrected. Corrections alone take confidence from an event without hiding it.
@@ -171,12 +151,9 @@ impl GetArgs {
         &self,
         cx: &mut CommandContext,
         opened: &BrainHandle,
-        event: &EventJson,
+        event: &v1::Event,
     ) -> Result<Option<u64>, Failure> {
-        let is_hidden = ["erased", "forgotten"]
-            .iter()
-            .any(|flag| event.flags.contains(flag));
-        if is_hidden || event.confidence >= 1.0 {
+        if event.erased || event.forgotten || event.confidence >= 1.0 {
             return Ok(None);
         }
         let request = v1::ResolveRequest {
@@ -203,12 +180,9 @@ impl GetArgs {
         &self,
         cx: &mut CommandContext,
         opened: &BrainHandle,
-        output: &GetOutput,
+        events: &[v1::Event],
     ) -> Result<BTreeMap<u64, String>, Failure> {
-        let edges = output
-            .events
-            .iter()
-            .flat_map(|event| event.outgoing.iter().chain(&event.incoming).flatten());
+        let edges = events.iter().flat_map(|event| &event.edges);
         let mut ids: Vec<u64> = edges.flat_map(|edge| [edge.source, edge.target]).collect();
         ids.sort_unstable();
         ids.dedup();
@@ -221,14 +195,31 @@ impl GetArgs {
                 touch: Some(false),
                 ..Default::default()
             };
-            for event in &opened.ask(cx, request)?.events {
-                if let Some(event) = whole(event)? {
-                    out.insert(event.id, clipped(&listing::text(&event), REMINDER));
-                }
+            let events = opened.ask(cx, request)?.events;
+            for event in events.iter().filter(|event| !is_stub(event)) {
+                out.insert(event.id, clipped(&listing::text(event), REMINDER));
             }
         }
         Ok(out)
     }
+}
+
+/// The answer, and what only amemctl reads beside each event.
+fn json_of(answer: &v1::GetEventsResponse, events: &[EventDetails]) -> Result<Value, Failure> {
+    let mut data = message_json(answer)?;
+    for (at, details) in events.iter().enumerate() {
+        let event = &mut data["events"][at];
+        if let Some(head) = details.believed_now {
+            event["believedNow"] = head.to_string().into();
+        }
+        if details.has_more_edges {
+            event["moreEdges"] = true.into();
+        }
+        if let Some(history) = &details.history {
+            event["history"] = json!(history);
+        }
+    }
+    Ok(data)
 }
 
 /// Oldest first; up to the moment of `until`.
@@ -263,8 +254,7 @@ fn history(now: &View, id: NodeId, until: Option<&View>) -> Result<Vec<ChangeJso
     Ok(out)
 }
 
-fn field_before(change: &PastChange<'_>) -> Result<(&'static str, serde_json::Value), Failure> {
-    use serde_json::{Value, json};
+fn field_before(change: &PastChange<'_>) -> Result<(&'static str, Value), Failure> {
     Ok(match &change.before {
         PriorValue::Confidence(value) => ("confidence", number(*value)),
         PriorValue::Lambda(value) => ("lambda", number(*value)),
@@ -285,7 +275,7 @@ fn field_before(change: &PastChange<'_>) -> Result<(&'static str, serde_json::Va
             existed,
         } => {
             let was = existed
-                .map(|(weight, at)| json!({"weight": number(weight), "created_at": Time(at)}));
+                .map(|(weight, at)| json!({"weight": number(weight), "createdAt": Time(at)}));
             let edge = json!({
                 "source": change.target.0,
                 "target": target.0,
@@ -304,11 +294,32 @@ fn name(change: &PastChange<'_>) -> &'static str {
     }
 }
 
+const DETAILS: [Detail<v1::Event>; 9] = [
+    ("session", |event| match event.session_key.as_str() {
+        "" => event.session_id.to_string(),
+        key => format!("{} ({key})", event.session_id),
+    }),
+    ("recorded", |event| when::long_of(event.created_at)),
+    ("by", author),
+    ("reason", |event| event.reason.clone()),
+    ("happened", |event| when::long_of(event.event_time)),
+    ("confidence", |event| float(event.confidence)),
+    ("strength", |event| float(event.strength)),
+    ("fades by", |event| match event.lambda > 0.0 {
+        true => format!("{} per day", float(event.lambda)),
+        false => String::new(),
+    }),
+    ("accesses", |event| match event.access_count {
+        0 => String::new(),
+        n => format!("{n}, the last {}", when::long_of(event.last_accessed)),
+    }),
+];
+
 fn write(whole: &EventDetails, reminders: &BTreeMap<u64, String>, page: &mut TextPage) {
     let event = &whole.event;
     page.title(format!("event {}", event.id));
-    page.field("type", event.event_type);
-    if event.flags.contains(&"erased") {
+    page.field("type", type_name(event.r#type));
+    if event.erased {
         page.field("text", listing::text(event));
     } else {
         page.field_lines("text", &event.text);
@@ -316,57 +327,25 @@ fn write(whole: &EventDetails, reminders: &BTreeMap<u64, String>, page: &mut Tex
     if let Some(head) = whole.believed_now {
         page.field("believed now", format!("event {head}, which replaced this"));
     }
-    let session = event.session_key.as_deref().map(printable);
-    page.field(
-        "session",
-        match session {
-            Some(key) => format!("{} ({key})", event.session),
-            None => event.session.to_string(),
-        },
-    );
-    page.field("recorded", shown_time(event.created_at.0));
-    let author = event.author();
-    if !author.is_empty() {
-        page.field("by", author);
+    page.details(&DETAILS, event);
+    let flags = flags_of(event);
+    if !flags.is_empty() {
+        page.field("flags", flags.join(", "));
     }
-    if let Some(reason) = &event.reason {
-        page.field("reason", printable(reason));
-    }
-    if let Some(at) = event.event_time {
-        page.field("happened", shown_time(at.0));
-    }
-    page.field("confidence", float(event.confidence));
-    page.field("strength", float(event.strength));
-    if event.lambda > 0.0 {
-        page.field("fades by", format!("{} per day", float(event.lambda)));
-    }
-    if event.access_count > 0 {
-        let last = shown_time(event.last_accessed.0);
-        page.field(
-            "accesses",
-            format!("{}, the last {last}", event.access_count),
-        );
-    }
-    if !event.flags.is_empty() {
-        page.field("flags", event.flags.join(", "));
-    }
-    if let Some(attributes) = &event.attributes {
-        // The reason has a line of its own.
-        let is_shown = |key: &str| key != REASON || event.reason.is_none();
-        for (key, value) in attributes.iter().filter(|(key, _)| is_shown(key)) {
-            let value = match value {
-                serde_json::Value::String(text) => text.clone(),
-                other => other.to_string(),
-            };
-            page.field(
-                "attribute",
-                format!("{} = {}", printable(key), printable(&value)),
-            );
-        }
+    // The reason has a line of its own.
+    let is_shown = |key: &str| key != REASON || event.reason.is_empty();
+    let attributes: Map<String, Value> =
+        serde_json::from_str(&event.attributes_json).unwrap_or_default();
+    for (key, value) in attributes.iter().filter(|(key, _)| is_shown(key)) {
+        let value = match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        page.field("attribute", format!("{key} = {value}"));
     }
     if let Some(vector) = &event.vector {
-        page.field("vector", format!("{vector:?}"));
-    } else if event.has_vector {
+        page.field("vector", format!("{:?}", vector.values));
+    } else if event.vector_present {
         page.field("vector", "yes");
     }
     write_edges(whole, reminders, page);
@@ -393,8 +372,10 @@ fn write(whole: &EventDetails, reminders: &BTreeMap<u64, String>, page: &mut Tex
 
 fn write_edges(whole: &EventDetails, reminders: &BTreeMap<u64, String>, page: &mut TextPage) {
     let reminder = |id: &u64| reminders.get(id).map_or("", String::as_str);
-    for edge in whole.outgoing.iter().flatten() {
-        let (kind, other) = (edge.edge_type, edge.target);
+    let (id, edges) = (whole.event.id, &whole.event.edges);
+    let name = |edge: &v1::Edge| edge_name(edge.r#type).unwrap_or_default();
+    for edge in edges.iter().filter(|edge| edge.source == id) {
+        let (kind, other) = (name(edge), edge.target);
         let line = format!(
             "─ {kind} → {other}  {}  {}",
             float(edge.weight),
@@ -402,8 +383,8 @@ fn write_edges(whole: &EventDetails, reminders: &BTreeMap<u64, String>, page: &m
         );
         page.field_drawn("edge", &line);
     }
-    for edge in whole.incoming.iter().flatten() {
-        let (kind, other) = (edge.edge_type, edge.source);
+    for edge in edges.iter().filter(|edge| edge.target == id) {
+        let (kind, other) = (name(edge), edge.source);
         let line = format!(
             "← {kind} ─ {other}  {}  {}",
             float(edge.weight),
@@ -411,7 +392,7 @@ fn write_edges(whole: &EventDetails, reminders: &BTreeMap<u64, String>, page: &m
         );
         page.field_drawn("edge", &line);
     }
-    if whole.more_edges == Some(true) {
+    if whole.has_more_edges {
         page.field("edge", "… and more: see --edge-limit");
     }
 }

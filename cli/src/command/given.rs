@@ -3,16 +3,16 @@
 //! Each prompt with what it got, what was close and was not given, and why; what was learnt from turns, and the
 //! sentences of which no memory was formed.
 
+use std::mem::take;
+
 use amem_client::v1;
 use clap::Args;
-use serde::Serialize;
 
 use crate::connection::remote::all_pages;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::json::event::Time;
 use crate::output::context::CommandContext;
-use crate::render::{Align, TextPage, TextTable, clipped, plural, printable};
+use crate::render::{Align, Column, TextPage, clipped, plural, printable};
 use crate::when;
 
 /// The brain, if the command names none.
@@ -27,61 +27,6 @@ pub(crate) struct GivenArgs {
     brain: Option<String>,
 }
 
-#[derive(Serialize)]
-struct GivenOutput {
-    sessions: Vec<SessionJson>,
-    entries: Vec<EntryJson>,
-}
-
-#[derive(Serialize)]
-struct SessionJson {
-    client: String,
-    session: String,
-    project: Option<String>,
-    from: Time,
-    to: Time,
-    given: u32,
-    turns: u32,
-    facts: u32,
-}
-
-#[derive(Serialize)]
-struct EntryJson {
-    time: Time,
-    moment: &'static str,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    prompt: String,
-    prompt_chars: u32,
-    tokens: u32,
-    given: Vec<GivenJson>,
-    /// What was close and was not given.
-    near: Vec<NearJson>,
-    /// True if the prompt has too few words to look for.
-    short_prompt: bool,
-    turns: u32,
-    learned: Vec<GivenJson>,
-    /// Sentences of which no memory was formed.
-    unformed: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct NearJson {
-    #[serde(flatten)]
-    memory: GivenJson,
-    relevance: f32,
-    floor: f32,
-    why: &'static str,
-}
-
-#[derive(Serialize)]
-struct GivenJson {
-    id: String,
-    event: u64,
-    /// None if it is gone.
-    memory: Option<String>,
-    quarantined: bool,
-}
-
 fn moment(moment: v1::HookMoment) -> &'static str {
     match moment {
         v1::HookMoment::Start => "start",
@@ -90,67 +35,6 @@ fn moment(moment: v1::HookMoment) -> &'static str {
         v1::HookMoment::Compaction => "compaction",
         v1::HookMoment::End => "end",
         v1::HookMoment::Unspecified => "unknown",
-    }
-}
-
-fn memory(one: &v1::GivenMemory) -> GivenJson {
-    GivenJson {
-        id: one.id.clone(),
-        event: one.event_id,
-        memory: Some(one.memory.clone()).filter(|memory| !memory.is_empty()),
-        quarantined: one.quarantined,
-    }
-}
-
-fn memories(given: &[v1::GivenMemory]) -> Vec<GivenJson> {
-    given.iter().map(memory).collect()
-}
-
-fn near(near: &v1::NearMemory) -> NearJson {
-    NearJson {
-        memory: memory(&near.memory.clone().unwrap_or_default()),
-        relevance: near.relevance,
-        floor: near.floor,
-        why: match near.why() {
-            v1::NotGivenReason::Relevance => "relevance",
-            v1::NotGivenReason::Had => "had",
-            v1::NotGivenReason::Said => "said",
-            v1::NotGivenReason::Room => "room",
-            v1::NotGivenReason::Unspecified => "unknown",
-        },
-    }
-}
-
-impl SessionJson {
-    fn of(session: &v1::GivenSession) -> Result<Self, Failure> {
-        Ok(Self {
-            client: session.client.clone(),
-            session: session.session.clone(),
-            project: Some(session.project.clone()).filter(|project| !project.is_empty()),
-            from: Time::of(session.from)?,
-            to: Time::of(session.to)?,
-            given: session.given,
-            turns: session.turns,
-            facts: session.facts,
-        })
-    }
-}
-
-impl EntryJson {
-    fn of(entry: &v1::GivenEntry) -> Result<Self, Failure> {
-        Ok(Self {
-            time: Time::of(entry.time)?,
-            moment: moment(entry.moment()),
-            prompt: entry.prompt.clone(),
-            prompt_chars: entry.prompt_chars,
-            tokens: entry.tokens,
-            given: memories(&entry.given),
-            near: entry.near.iter().map(near).collect(),
-            short_prompt: entry.short_prompt,
-            turns: entry.turns,
-            learned: memories(&entry.learned),
-            unformed: entry.unformed.clone(),
-        })
     }
 }
 
@@ -178,22 +62,20 @@ pub(crate) fn list(cx: &mut CommandContext, brain: Option<&str>) -> Result<Exit,
         ..v1::ListGivenRequest::default()
     };
     let remote = cx.daemon()?;
+    let mut last = v1::ListGivenResponse::default();
     let sessions = all_pages(|page_token| {
         let request = v1::ListGivenRequest {
             page_token,
             ..request.clone()
         };
-        let page = remote.call(remote.client.hooks().list_given(request))?;
-        Ok((page.sessions, page.next_page_token))
+        last = remote.call(remote.client.hooks().list_given(request))?;
+        Ok((take(&mut last.sessions), take(&mut last.next_page_token)))
     })?;
-    let output = GivenOutput {
-        sessions: sessions
-            .iter()
-            .map(SessionJson::of)
-            .collect::<Result<_, _>>()?,
-        entries: Vec::new(),
-    };
-    cx.answer(None, &output, |page| all(&output.sessions, page))?;
+    let answer = v1::ListGivenResponse { sessions, ..last };
+    cx.message(None, &answer, |page| {
+        page.rows(&SESSIONS, &answer.sessions);
+        page.aside(plural(answer.sessions.len() as u64, "session"));
+    })?;
     Ok(Exit::Ok)
 }
 
@@ -229,73 +111,53 @@ pub(crate) fn show(
         session,
         ..v1::ListGivenRequest::default()
     };
-    let mut sessions = Vec::new();
+    let mut last = v1::ListGivenResponse::default();
     let entries = all_pages(|page_token| {
         let request = v1::ListGivenRequest {
             page_token,
             ..request.clone()
         };
-        let page = remote.call(remote.client.hooks().list_given(request))?;
-        sessions = page.sessions;
-        Ok((page.entries, page.next_page_token))
+        last = remote.call(remote.client.hooks().list_given(request))?;
+        Ok((take(&mut last.entries), take(&mut last.next_page_token)))
     })?;
-    let output = GivenOutput {
-        sessions: sessions
-            .iter()
-            .map(SessionJson::of)
-            .collect::<Result<_, _>>()?,
-        entries: entries
-            .iter()
-            .map(EntryJson::of)
-            .collect::<Result<_, _>>()?,
-    };
-    cx.answer(None, &output, |page| {
-        if let Some(session) = output.sessions.first() {
-            one(session, &output.entries, page);
+    let answer = v1::ListGivenResponse { entries, ..last };
+    cx.message(None, &answer, |page| {
+        if let Some(session) = answer.sessions.first() {
+            one(session, &answer.entries, page);
         }
     })?;
     Ok(Exit::Ok)
 }
 
-fn all(sessions: &[SessionJson], page: &mut TextPage) {
-    let mut table = TextTable::new(&[
-        ("SESSION", Align::Left),
-        ("CLIENT", Align::Left),
-        ("PROJECT", Align::Left),
-        ("LAST", Align::Left),
-        ("GIVEN", Align::Right),
-        ("TURNS", Align::Right),
-        ("FACTS", Align::Right),
-    ]);
-    for session in sessions {
-        table.row(vec![
-            clipped(&session.session, 36),
-            session.client.clone(),
-            clipped(session.project.as_deref().unwrap_or("-"), 40),
-            when::short(session.to.0),
-            session.given.to_string(),
-            session.turns.to_string(),
-            session.facts.to_string(),
-        ]);
+const SESSIONS: [Column<v1::GivenSession>; 7] = [
+    ("SESSION", Align::Left, |session| {
+        clipped(&session.session, 36)
+    }),
+    ("CLIENT", Align::Left, |session| session.client.clone()),
+    ("PROJECT", Align::Left, |session| {
+        clipped(project(session), 40)
+    }),
+    ("LAST", Align::Left, |session| when::short_of(session.to)),
+    ("GIVEN", Align::Right, |session| session.given.to_string()),
+    ("TURNS", Align::Right, |session| session.turns.to_string()),
+    ("FACTS", Align::Right, |session| session.facts.to_string()),
+];
+
+fn project(session: &v1::GivenSession) -> &str {
+    match session.project.as_str() {
+        "" => "-",
+        project => project,
     }
-    if !table.is_empty() {
-        table.write(page);
-    }
-    page.aside(plural(sessions.len() as u64, "session"));
 }
 
-fn one(session: &SessionJson, entries: &[EntryJson], page: &mut TextPage) {
-    page.title(format!(
-        "{} {}",
-        session.client,
-        printable(&session.session)
-    ));
-    page.field("project", session.project.as_deref().unwrap_or("-"));
-    page.field("from", when::short(session.from.0));
-    page.field("to", when::short(session.to.0));
+fn one(session: &v1::GivenSession, entries: &[v1::GivenEntry], page: &mut TextPage) {
+    page.title(format!("{} {}", session.client, session.session));
+    page.field("project", project(session));
+    page.field("from", when::short_of(session.from));
+    page.field("to", when::short_of(session.to));
     for entry in entries {
         page.line("");
-        let mut head = format!("{}  {}", when::short(entry.time.0), entry.moment);
+        let mut head = format!("{}  {}", when::short_of(entry.time), moment(entry.moment()));
         if entry.turns > 0 {
             head.push_str(&format!(
                 "  {} stored",
@@ -313,21 +175,22 @@ fn one(session: &SessionJson, entries: &[EntryJson], page: &mut TextPage) {
             (false, _) => page.line(format!("  > {}", clipped(&printable(&entry.prompt), 200))),
         }
         for memory in &entry.given {
-            page.line(format!("  gave [e{}] {}", memory.event, text(memory)));
+            page.line(format!("  gave [e{}] {}", memory.event_id, text(memory)));
         }
         if entry.short_prompt {
             page.line("  too few words to look for");
         }
         for near in &entry.near {
             let why = why_not(near);
+            let memory = near.memory.clone().unwrap_or_default();
             page.line(format!(
                 "  close [e{}] {why}: {}",
-                near.memory.event,
-                clipped(&text(&near.memory), 200)
+                memory.event_id,
+                clipped(&text(&memory), 200)
             ));
         }
         for memory in &entry.learned {
-            page.line(format!("  learned [e{}] {}", memory.event, text(memory)));
+            page.line(format!("  learned [e{}] {}", memory.event_id, text(memory)));
         }
         for sentence in &entry.unformed {
             page.line(format!("  formed nothing: {}", printable(sentence)));
@@ -336,20 +199,27 @@ fn one(session: &SessionJson, entries: &[EntryJson], page: &mut TextPage) {
 }
 
 /// Why a memory was not given, in words.
-fn why_not(near: &NearJson) -> String {
-    match near.why {
-        "relevance" => format!("relevance {:.2} is below {:.2}", near.relevance, near.floor),
-        "had" => format!("relevance {:.2}, the session had it", near.relevance),
-        "said" => format!(
+fn why_not(near: &v1::NearMemory) -> String {
+    match near.why() {
+        v1::NotGivenReason::Relevance => {
+            format!("relevance {:.2} is below {:.2}", near.relevance, near.floor)
+        }
+        v1::NotGivenReason::Had => format!("relevance {:.2}, the session had it", near.relevance),
+        v1::NotGivenReason::Said => format!(
             "relevance {:.2}, it was said in the session",
             near.relevance
         ),
-        _ => format!("relevance {:.2}, no room", near.relevance),
+        v1::NotGivenReason::Room | v1::NotGivenReason::Unspecified => {
+            format!("relevance {:.2}, no room", near.relevance)
+        }
     }
 }
 
-fn text(memory: &GivenJson) -> String {
-    let text = printable(memory.memory.as_deref().unwrap_or("(gone)"));
+fn text(memory: &v1::GivenMemory) -> String {
+    let text = match memory.memory.as_str() {
+        "" => "(gone)".to_owned(),
+        text => printable(text),
+    };
     match memory.quarantined {
         true => format!("{text} (in quarantine)"),
         false => text,

@@ -2,30 +2,30 @@
 //! found.
 
 use amem_client::{Question, v1};
-use serde::Serialize;
+use prost::{Message, Name};
 
 use crate::brain::opened::BrainHandle;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::json::event::EventJson;
+use crate::json::event::type_name;
 use crate::listing::{self, TimeAxis};
 use crate::output::context::CommandContext;
 use crate::render::{Align, TextPage, TextTable, float};
-use crate::when;
 
-/// Asks a question and prints the answer: as JSON by `output`, as text by `write`.
-pub(crate) fn ask_and_print<Q: Question, O: Serialize>(
+/// Asks a question and prints the answer; `write` makes the page.
+pub(crate) fn ask_and_print<Q: Question>(
     cx: &mut CommandContext,
     opened: BrainHandle,
     question: Q,
-    output: impl FnOnce(&Q::Answer, Option<&v1::Moment>) -> Result<O, Failure>,
-    write: impl FnOnce(&O, &mut TextPage),
-) -> Result<Exit, Failure> {
+    write: impl FnOnce(&Q::Answer, &mut TextPage),
+) -> Result<Exit, Failure>
+where
+    Q::Answer: Message + Name,
+{
     let answer = opened.ask(cx, question)?;
     let moment = Q::moment(&answer);
-    let output = output(&answer, moment)?;
-    cx.answer(Some(&opened.named(moment)), &output, |page| {
-        write(&output, page);
+    cx.message(Some(&opened.named(moment)), &answer, |page| {
+        write(&answer, page);
         opened.write_notes(page);
     })?;
     opened.close(cx);
@@ -49,13 +49,14 @@ impl HitTable {
     }
 
     /// A hit; `marks` precede its text.
-    pub(crate) fn row(&mut self, scores: &[f32], marks: &str, event: &EventJson) {
+    pub(crate) fn row(&mut self, scores: &[f32], marks: &str, event: Option<&v1::Event>) {
+        let event = event.cloned().unwrap_or_default();
         let mut row: Vec<String> = scores.iter().copied().map(float).collect();
         row.extend([
             event.id.to_string(),
-            event.event_type.to_string(),
-            when::short(TimeAxis::Happened.of(event)),
-            format!("{marks}{}", listing::text(event)),
+            type_name(event.r#type),
+            TimeAxis::Happened.short(&event),
+            format!("{marks}{}", listing::text(&event)),
         ]);
         self.0.row(row);
     }

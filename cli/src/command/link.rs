@@ -3,14 +3,12 @@
 use amem_client::v1;
 use amem_format::types::EdgeType;
 use clap::Args;
-use serde::Serialize;
 
 use crate::args::event_id::EventId;
 use crate::brain::target::{self, BrainTarget};
 use crate::brain::writable::{Writable, WriteArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::json::commit::CommitJson;
 use crate::output::context::CommandContext;
 use crate::types::{edge_type_number, parse_edge_type};
 
@@ -56,15 +54,6 @@ struct EdgeArgs {
     target: EventId,
 }
 
-#[derive(Serialize)]
-struct LinkOutput {
-    source: u64,
-    #[serde(rename = "type")]
-    edge_type: EdgeType,
-    target: u64,
-    commit: CommitJson,
-}
-
 impl LinkArgs {
     pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let (mut brain, source_id, target_id) = self.edge.open(cx)?;
@@ -76,9 +65,11 @@ impl LinkArgs {
             weight: self.weight,
             ..Default::default()
         };
-        let (_, commit) = brain.write(cx, request)?;
-        self.edge
-            .tell(cx, &brain, (source_id, target_id), commit, "")
+        let answer = brain.write(cx, request)?;
+        cx.changed(Some(&brain.named), &answer, |page| {
+            page.drawn(&self.edge.text(source_id, target_id));
+        })?;
+        Ok(Exit::Ok)
     }
 }
 
@@ -92,9 +83,12 @@ impl UnlinkArgs {
             r#type: edge_type_number(self.edge.edge_type),
             ..Default::default()
         };
-        let (_, commit) = brain.write(cx, request)?;
-        self.edge
-            .tell(cx, &brain, (source_id, target_id), commit, "no more: ")
+        let answer = brain.write(cx, request)?;
+        cx.changed(Some(&brain.named), &answer, |page| {
+            let edge = self.edge.text(source_id, target_id);
+            page.drawn(&format!("no more: {edge}"));
+        })?;
+        Ok(Exit::Ok)
     }
 }
 
@@ -106,23 +100,7 @@ impl EdgeArgs {
         Ok((brain, source, target))
     }
 
-    fn tell(
-        &self,
-        cx: &mut CommandContext,
-        brain: &Writable,
-        (source, target): (u64, u64),
-        commit: CommitJson,
-        before: &str,
-    ) -> Result<Exit, Failure> {
-        let output = LinkOutput {
-            source,
-            edge_type: self.edge_type,
-            target,
-            commit,
-        };
-        cx.done(Some(&brain.named), &output, |page| {
-            page.drawn(&format!("{before}{source} ─{}→ {target}", self.edge_type));
-        })?;
-        Ok(Exit::Ok)
+    fn text(&self, source: u64, target: u64) -> String {
+        format!("{source} ─{}→ {target}", self.edge_type)
     }
 }

@@ -2,15 +2,14 @@
 
 use amem_client::v1;
 use clap::Args;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::args::event_id::EventId;
 use crate::brain::target::{self, BrainTarget};
 use crate::brain::writable::{Writable, WriteArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::json::commit::{CommitJson, IdCommit};
-use crate::output::context::CommandContext;
+use crate::output::context::{CommandContext, message_json};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -39,11 +38,6 @@ pub(crate) enum MarkAction {
     Restore,
 }
 
-#[derive(Serialize)]
-struct MarkOutput {
-    events: Vec<IdCommit>,
-}
-
 impl MarkArgs {
     pub(crate) fn run(&self, cx: &mut CommandContext, act: MarkAction) -> Result<Exit, Failure> {
         if self.ids.len() > 1 {
@@ -51,22 +45,22 @@ impl MarkArgs {
         }
         let mut brain = Writable::open(cx, &self.brain)?;
         let ids = EventId::numbers(&self.ids, cx, &brain.opened, None)?;
-        let mut events = Vec::new();
+        let (mut events, mut answers) = (Vec::new(), Vec::new());
         for id in ids {
-            let commit = self
+            let answer = self
                 .one(cx, &mut brain, act, id)
                 .map_err(|failure| self.among(failure, &events, act, id))?;
-            events.push(IdCommit { id, commit });
+            answers.push(json!({"eventId": id.to_string(), "commit": answer["commit"]}));
+            events.push(id);
         }
-        let output = MarkOutput { events };
-        cx.done(Some(&brain.named), &output, |page| {
-            page.line(format!("{}: {}", act.done(), ids_of(&output.events)));
+        cx.done(Some(&brain.named), &json!({"events": answers}), |page| {
+            page.line(format!("{}: {}", act.done(), ids_of(&events)));
         })?;
         Ok(Exit::Ok)
     }
 
     /// Adds what was done before the failure, and how to continue.
-    fn among(&self, failure: Failure, events: &[IdCommit], act: MarkAction, id: u64) -> Failure {
+    fn among(&self, failure: Failure, events: &[u64], act: MarkAction, id: u64) -> Failure {
         let remedy = match &failure.request_id {
             Some(request) if self.ids.len() > 1 => format!(
                 "the outcome is unknown: `amemctl {} {} {id} --request-id {request}` makes the change once; then continue",
@@ -88,21 +82,19 @@ impl MarkArgs {
         brain: &mut Writable,
         act: MarkAction,
         event_id: u64,
-    ) -> Result<CommitJson, Failure> {
+    ) -> Result<Value, Failure> {
         let options = Some(self.writing.options(cx));
         let brain_name = String::new();
         macro_rules! write {
             ($request:ident) => {
-                brain
-                    .write(
-                        cx,
-                        v1::$request {
-                            brain: brain_name,
-                            options,
-                            event_id,
-                        },
-                    )?
-                    .1
+                message_json(&brain.write(
+                    cx,
+                    v1::$request {
+                        brain: brain_name,
+                        options,
+                        event_id,
+                    },
+                )?)?
             };
         }
         Ok(match act {
@@ -134,12 +126,12 @@ impl MarkAction {
     }
 }
 
-fn ids_of(events: &[IdCommit]) -> String {
-    let ids: Vec<String> = events.iter().map(|done| done.id.to_string()).collect();
+fn ids_of(events: &[u64]) -> String {
+    let ids: Vec<String> = events.iter().map(u64::to_string).collect();
     ids.join(", ")
 }
 
-fn before(events: &[IdCommit], act: MarkAction) -> String {
+fn before(events: &[u64], act: MarkAction) -> String {
     if events.is_empty() {
         String::new()
     } else {

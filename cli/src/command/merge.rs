@@ -6,14 +6,12 @@ use amem_client::v1;
 use amem_client::v1::merge_brain_request::Part;
 use amem_client::v1::merge_options::From;
 use clap::Args;
-use serde::Serialize;
 
 use crate::brain::target::{self, BrainTarget};
 use crate::brain::upload::Upload;
-use crate::brain::writable::{Writable, WriteArgs};
+use crate::brain::writable::{Writable, WriteArgs, write_commit};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::json::commit::CommitJson;
 use crate::output::context::CommandContext;
 use crate::render::{TextPage, plural};
 
@@ -41,25 +39,10 @@ pub(crate) struct MergeArgs {
 
 const NOTHING: &str = "nothing";
 
-#[derive(Serialize)]
+/// What a merge brought, or would bring.
 pub(super) struct MergeOutput {
-    dry_run: bool,
-    same_lineage: bool,
-    same_instance: bool,
-    matched: u64,
-    events: u64,
-    edges: u64,
-    retracted: u64,
-    changed: u64,
-    touched: u64,
-    sessions: u64,
-    cycles: u64,
-    other_vectors: u64,
-    erased_there: u64,
-    withheld: u64,
-    dropped_edges: u64,
-    changed_values: u64,
-    commit: Option<CommitJson>,
+    pub(super) answer: v1::MergeBrainResponse,
+    is_same_lineage: bool,
 }
 
 impl MergeArgs {
@@ -74,7 +57,9 @@ impl MergeArgs {
             BrainTarget::Name(name) => run(cx, &mut brain, options, From::FromBrain(name.clone()))?,
             BrainTarget::Path(path) => send(cx, &mut brain, options, path)?,
         };
-        cx.done(Some(&brain.named), &output, |page| output.write(page))?;
+        cx.changed(Some(&brain.named), &output.answer, |page| {
+            output.write(page)
+        })?;
         Ok(Exit::Ok)
     }
 }
@@ -88,14 +73,13 @@ pub(super) fn run(
 ) -> Result<MergeOutput, Failure> {
     options.brain = brain.opened.served()?.brain.name().to_owned();
     options.from = Some(from);
-    let dry_run = options.dry_run;
     let first = v1::MergeBrainRequest {
         part: Some(Part::Options(options)),
     };
     let remote = cx.daemon()?;
     let mut brains = remote.client.brains();
     let answer = remote.call(brains.merge_brain(tokio_stream::iter([first])))?;
-    MergeOutput::of(brain, &answer, dry_run)
+    Ok(MergeOutput::of(brain, answer))
 }
 
 fn send(
@@ -107,7 +91,6 @@ fn send(
     let file = Upload::open(path)?;
     options.brain = brain.opened.served()?.brain.name().to_owned();
     options.from = Some(From::FromFileBytes(file.bytes));
-    let dry_run = options.dry_run;
     let first = v1::MergeBrainRequest {
         part: Some(Part::Options(options)),
     };
@@ -118,52 +101,37 @@ fn send(
     let answer = file.send(cx, (first, data), then, |client, parts| async move {
         client.brains().merge_brain(parts).await
     })?;
-    MergeOutput::of(brain, &answer, dry_run)
+    Ok(MergeOutput::of(brain, answer))
 }
 
 impl MergeOutput {
-    fn of(
-        brain: &mut Writable,
-        answer: &v1::MergeBrainResponse,
-        dry_run: bool,
-    ) -> Result<Self, Failure> {
+    fn of(brain: &mut Writable, answer: v1::MergeBrainResponse) -> Self {
         let lineage = brain.opened.named(None).lineage;
-        let commit = answer.commit.as_ref();
-        let commit = commit.map(|commit| brain.commit(commit)).transpose()?;
-        Ok(Self {
-            dry_run,
-            same_lineage: lineage.is_some_and(|lineage| lineage.to_string() == answer.from_lineage),
-            same_instance: answer.same_instance,
-            matched: answer.matched,
-            events: answer.events,
-            edges: answer.edges,
-            retracted: answer.retracted,
-            changed: answer.changed,
-            touched: answer.touched,
-            sessions: answer.sessions,
-            cycles: answer.cycles,
-            other_vectors: answer.other_vectors,
-            erased_there: answer.erased_there,
-            withheld: answer.withheld,
-            dropped_edges: answer.dropped_edges,
-            changed_values: answer.changed_values,
-            commit,
-        })
-    }
-
-    /// Edges and values that no brain can hold.
-    pub(super) fn misfits(&self) -> (u64, u64) {
-        (self.dropped_edges, self.changed_values)
+        if let Some(commit) = &answer.commit {
+            brain.named.committed(commit);
+        }
+        Self {
+            is_same_lineage: lineage.is_some_and(|id| id.to_string() == answer.from_lineage),
+            answer,
+        }
     }
 
     /// What the merge did not bring, in one line; `None` if it brought everything.
     pub(super) fn left_out(&self) -> Option<String> {
         let counts = [
-            (self.dropped_edges, "edge", "that no brain can hold"),
-            (self.changed_values, "value", "that no brain can hold"),
-            (self.cycles, "edge", "on a cycle of supersedes edges"),
-            (self.other_vectors, "vector", "of another space"),
-            (self.withheld, "event", "that may have been erased here"),
+            (self.answer.dropped_edges, "edge", "that no brain can hold"),
+            (
+                self.answer.changed_values,
+                "value",
+                "that no brain can hold",
+            ),
+            (self.answer.cycles, "edge", "on a cycle of supersedes edges"),
+            (self.answer.other_vectors, "vector", "of another space"),
+            (
+                self.answer.withheld,
+                "event",
+                "that may have been erased here",
+            ),
         ];
         let some = counts.iter().filter(|(count, ..)| *count > 0);
         let some: Vec<_> = some
@@ -174,17 +142,17 @@ impl MergeOutput {
 
     /// What the other has and the brain lacks, in one line.
     pub(super) fn more(&self) -> String {
-        let changes = self.changed + self.retracted + self.touched;
+        let changes = self.answer.changed + self.answer.retracted + self.answer.touched;
         let more = [
-            (self.events, "event"),
-            (self.edges, "edge"),
+            (self.answer.events, "event"),
+            (self.answer.edges, "edge"),
             (changes, "change"),
-            (self.sessions, "session"),
-            (self.dropped_edges, "impossible edge"),
-            (self.changed_values, "impossible value"),
-            (self.cycles, "circular edge"),
-            (self.other_vectors, "foreign vector"),
-            (self.withheld, "withheld event"),
+            (self.answer.sessions, "session"),
+            (self.answer.dropped_edges, "impossible edge"),
+            (self.answer.changed_values, "impossible value"),
+            (self.answer.cycles, "circular edge"),
+            (self.answer.other_vectors, "foreign vector"),
+            (self.answer.withheld, "withheld event"),
         ];
         let more = more.iter().filter(|(count, _)| *count > 0);
         let more: Vec<_> = more.map(|(count, what)| plural(*count, what)).collect();
@@ -196,62 +164,72 @@ impl MergeOutput {
     }
 
     pub(super) fn write(&self, page: &mut TextPage) {
-        page.line(match (self.same_instance, self.same_lineage) {
+        page.line(match (self.answer.same_instance, self.is_same_lineage) {
             (true, _) if self.more() == NOTHING => "a copy of this brain with nothing new",
             (true, _) => "another copy with the same instance id, which has more: a disk may have been cloned",
             (_, true) => "two descendants of one brain",
             _ => "an unrelated brain",
         });
-        let known = plural(self.matched, "event");
+        let known = plural(self.answer.matched, "event");
         page.field("known", format!("{known} of the other"));
         let new = [
-            plural(self.events, "event"),
-            plural(self.edges, "edge"),
-            plural(self.sessions, "session"),
+            plural(self.answer.events, "event"),
+            plural(self.answer.edges, "edge"),
+            plural(self.answer.sessions, "session"),
         ];
         page.field("new", new.join(", "));
         let rows = [
             (
                 "changed",
-                self.changed,
+                self.answer.changed,
                 "event",
                 "changed there later than here",
             ),
             (
                 "used",
-                self.touched,
+                self.answer.touched,
                 "event",
                 "used there more often than here",
             ),
-            ("retracted", self.retracted, "edge", "retracted there"),
+            (
+                "retracted",
+                self.answer.retracted,
+                "edge",
+                "retracted there",
+            ),
             (
                 "left out",
-                self.cycles,
+                self.answer.cycles,
                 "edge",
                 "on a cycle of supersedes edges of both",
             ),
-            ("vectors", self.other_vectors, "vector", "of another space"),
+            (
+                "vectors",
+                self.answer.other_vectors,
+                "vector",
+                "of another space",
+            ),
             (
                 "erased there",
-                self.erased_there,
+                self.answer.erased_there,
                 "event",
                 "intact here; `amemctl erase` erases it here",
             ),
             (
                 "withheld",
-                self.withheld,
+                self.answer.withheld,
                 "event",
                 "which may have been erased here: more events of their moment than before",
             ),
             (
                 "no place",
-                self.dropped_edges,
+                self.answer.dropped_edges,
                 "edge",
                 "to itself, repeated, or to nothing, which no brain can hold",
             ),
             (
                 "not the same",
-                self.changed_values,
+                self.answer.changed_values,
                 "event or edge",
                 "with a value that no brain can hold: clamped, or left out",
             ),
@@ -261,11 +239,11 @@ impl MergeOutput {
                 page.field(name, format!("{}, {why}", plural(count, what)));
             }
         }
-        if self.same_instance && self.more() != NOTHING {
+        if self.answer.same_instance && self.more() != NOTHING {
             page.aside("if both continue, export one and import it again: that gives it an instance of its own");
         }
-        match &self.commit {
-            Some(commit) => commit.write(page),
+        match &self.answer.commit {
+            Some(commit) => write_commit(commit, page),
             None => page.aside("nothing was changed"),
         }
     }
@@ -277,23 +255,21 @@ mod tests {
 
     fn merged(dropped_edges: u64, cycles: u64, other_vectors: u64) -> MergeOutput {
         MergeOutput {
-            dry_run: false,
-            same_lineage: true,
-            same_instance: false,
-            matched: 7,
-            events: 1,
-            edges: 1,
-            retracted: 1,
-            changed: 1,
-            touched: 1,
-            sessions: 1,
-            cycles,
-            other_vectors,
-            erased_there: 1,
-            withheld: 0,
-            dropped_edges,
-            changed_values: 0,
-            commit: None,
+            is_same_lineage: true,
+            answer: v1::MergeBrainResponse {
+                matched: 7,
+                events: 1,
+                edges: 1,
+                retracted: 1,
+                changed: 1,
+                touched: 1,
+                sessions: 1,
+                cycles,
+                other_vectors,
+                erased_there: 1,
+                dropped_edges,
+                ..v1::MergeBrainResponse::default()
+            },
         }
     }
 

@@ -3,7 +3,6 @@
 use amem_client::v1;
 use amem_format::types::EdgeType;
 use clap::Args;
-use serde::Serialize;
 
 use super::side_edges::SideEdges;
 use super::walk::WalkDirection;
@@ -14,7 +13,6 @@ use crate::brain::opened::BrainHandle;
 use crate::brain::target::{self, BrainTarget};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::json::step::{self, StepJson};
 use crate::output::context::CommandContext;
 use crate::types::{edge_type_numbers, parse_edge_type};
 
@@ -23,7 +21,7 @@ use crate::types::{edge_type_numbers, parse_edge_type};
   amemctl path work 12 3
   amemctl path work 12 3 --direction outgoing --edge caused-by
 
-The exit code is 0 with or without a path; see `found` in --json.")]
+The exit code is 0 with or without a path; `steps` in --json are those of the path.")]
 pub(crate) struct PathArgs {
     #[arg(help = target::HELP)]
     brain: BrainTarget,
@@ -42,13 +40,6 @@ pub(crate) struct PathArgs {
     depth: u32,
     #[command(flatten)]
     looking: MomentArgs,
-}
-
-#[derive(Serialize)]
-struct PathOutput {
-    as_of_lsn: Option<u64>,
-    found: bool,
-    steps: Vec<StepJson>,
 }
 
 impl PathArgs {
@@ -70,19 +61,14 @@ impl PathArgs {
         };
         let answer = opened.ask(cx, request)?;
         let moment = answer.moment.as_ref();
-        let output = PathOutput {
-            as_of_lsn: self.looking.answered(moment),
-            found: !answer.steps.is_empty(),
-            steps: step::steps(&answer.steps)?,
-        };
-        cx.answer(Some(&opened.named(moment)), &output, |page| {
-            if output.found {
-                walk_tree::write_tree(&output.steps, EdgeArrows::Each, &SideEdges::default(), page)
-            } else {
+        cx.message(Some(&opened.named(moment)), &answer, |page| {
+            if answer.steps.is_empty() {
                 page.line(format!(
                     "no path of at most {} edges leads from {from_id} to {to_id}",
                     self.depth
-                ))
+                ));
+            } else {
+                walk_tree::write_tree(&answer.steps, EdgeArrows::Each, &SideEdges::default(), page);
             }
             opened.write_notes(page);
         })?;

@@ -6,7 +6,6 @@ use amem_client::v1;
 use amem_client::v1::pipeline_source::Source;
 use amem_client::v1::pipeline_stage::Stage;
 use clap::Args;
-use serde::Serialize;
 
 use crate::args::event_id::EventId;
 use crate::args::selection::{MomentArgs, SelectionArgs};
@@ -14,12 +13,11 @@ use crate::brain::opened::BrainHandle;
 use crate::brain::target::{self, BrainTarget};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::json::event::{EventJson, edge_type_of, whole};
+use crate::json::event::{edge_name, is_stub, type_name};
 use crate::listing::{self, TimeAxis};
 use crate::output::context::CommandContext;
-use crate::render::{Align, TextPage, TextTable, float};
+use crate::render::{Align, Column, TextPage, float};
 use crate::types::{edge_type_number, event_type_number, parse_edge_type, parse_event_type};
-use crate::when;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -71,30 +69,6 @@ pub(crate) struct PipelineArgs {
 #[derive(Debug, Clone, PartialEq)]
 struct StageArg(Stage);
 
-#[derive(Serialize)]
-struct PipelineOutput {
-    as_of_lsn: Option<u64>,
-    rows: Vec<PipelineRowJson>,
-    /// Rows that others came from; `from` counts on from `rows`.
-    origins: Vec<PipelineRowJson>,
-    truncated: bool,
-}
-
-#[derive(Serialize)]
-struct PipelineRowJson {
-    id: u64,
-    stage: u32,
-    depth: u32,
-    score: f32,
-    found: f32,
-    from: Option<u32>,
-    edge: Option<amem_format::EdgeType>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    incoming: bool,
-    /// `None` for a stub, which only connects others.
-    event: Option<EventJson>,
-}
-
 impl PipelineArgs {
     pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let opened = BrainHandle::open(cx, &self.brain)?;
@@ -117,15 +91,8 @@ impl PipelineArgs {
         };
         let answer = opened.ask(cx, request)?;
         let moment = answer.moment.as_ref();
-        let rows = |rows: &[v1::PipelineRow]| rows.iter().map(row).collect::<Result<_, _>>();
-        let output = PipelineOutput {
-            as_of_lsn: self.looking.answered(moment),
-            rows: rows(&answer.rows)?,
-            origins: rows(&answer.origins)?,
-            truncated: answer.truncated,
-        };
-        cx.answer(Some(&opened.named(moment)), &output, |page| {
-            write(&output, page);
+        cx.message(Some(&opened.named(moment)), &answer, |page| {
+            write(&answer, page);
             opened.write_notes(page);
         })?;
         opened.close(cx);
@@ -318,61 +285,42 @@ fn rank(text: &str) -> Result<v1::RankStage, String> {
     Ok(stage)
 }
 
-fn row(row: &v1::PipelineRow) -> Result<PipelineRowJson, Failure> {
-    let event = row.event.clone().unwrap_or_default();
-    Ok(PipelineRowJson {
-        id: event.id,
-        stage: row.stage,
-        depth: row.depth,
-        score: row.score,
-        found: row.found,
-        from: row.from,
-        edge: edge_type_of(row.r#type)?,
-        incoming: row.incoming,
-        event: whole(&event)?,
-    })
-}
+const ROWS: [Column<(v1::PipelineRow, v1::Event, String)>; 6] = [
+    ("score", Align::Right, |(row, ..)| float(row.score)),
+    ("id", Align::Right, |(_, event, _)| event.id.to_string()),
+    ("type", Align::Left, |(_, event, _)| match is_stub(event) {
+        true => "-".to_owned(),
+        false => type_name(event.r#type),
+    }),
+    ("when", Align::Left, |(_, event, _)| match is_stub(event) {
+        true => "-".to_owned(),
+        false => TimeAxis::Happened.short(event),
+    }),
+    ("from", Align::Left, |(.., from)| from.clone()),
+    ("text", Align::Left, |(_, event, _)| match is_stub(event) {
+        true => "(forgotten)".to_owned(),
+        false => listing::text(event),
+    }),
+];
 
-fn write(output: &PipelineOutput, page: &mut TextPage) {
-    let mut table = TextTable::new(&[
-        ("score", Align::Right),
-        ("id", Align::Right),
-        ("type", Align::Left),
-        ("when", Align::Left),
-        ("from", Align::Left),
-        ("text", Align::Left),
-    ]);
-    let all: Vec<_> = output.rows.iter().chain(&output.origins).collect();
-    for row in &output.rows {
+fn write(answer: &v1::PipelineResponse, page: &mut TextPage) {
+    let all: Vec<_> = answer.rows.iter().chain(&answer.origins).collect();
+    let id_of = |row: &v1::PipelineRow| row.event.as_ref().map_or(0, |event| event.id);
+    let rows = answer.rows.iter().map(|row| {
         let before = row.from.and_then(|at| all.get(at as usize));
-        let from = match (before, row.edge) {
+        let from = match (before.map(|row| id_of(row)), edge_name(row.r#type)) {
             (None, _) => "-".to_owned(),
-            (Some(before), None) => format!("instead of {}", before.id),
-            (Some(before), Some(edge)) if row.incoming => format!("{edge} to {}", before.id),
-            (Some(before), Some(edge)) => format!("{edge} from {}", before.id),
+            (Some(before), None) => format!("instead of {before}"),
+            (Some(before), Some(edge)) if row.incoming => format!("{edge} to {before}"),
+            (Some(before), Some(edge)) => format!("{edge} from {before}"),
         };
-        let (kind, time, text) = match &row.event {
-            None => ("-".to_owned(), "-".to_owned(), "(forgotten)".to_owned()),
-            Some(event) => (
-                event.event_type.to_string(),
-                when::short(TimeAxis::Happened.of(event)),
-                listing::text(event),
-            ),
-        };
-        table.row(vec![
-            float(row.score),
-            row.id.to_string(),
-            kind,
-            time,
-            from,
-            text,
-        ]);
-    }
-    table.write(page);
-    if output.rows.is_empty() {
+        (row.clone(), row.event.clone().unwrap_or_default(), from)
+    });
+    page.rows(&ROWS, &rows.collect::<Vec<_>>());
+    if answer.rows.is_empty() {
         page.aside("nothing found");
     }
-    if output.truncated {
+    if answer.truncated {
         page.aside("a traversal reached its limit: more can be reached");
     }
 }

@@ -1,10 +1,12 @@
 //! `amemctl conflicts` without a brain: lists quarantined files, and resolves them.
 
+use std::mem::take;
+
 use amem_client::v1;
 use amem_client::v1::merge_options::From;
 use amem_client::v1::resolve_kept_file_request::Action;
 use clap::Args;
-use serde::Serialize;
+use serde_json::json;
 
 use super::merge::{self, MergeOutput};
 use crate::brain::target::BrainTarget;
@@ -12,10 +14,9 @@ use crate::brain::writable::Writable;
 use crate::connection::remote::{Remote, all_pages};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::json::event::Time;
 use crate::output::confirm::confirm;
-use crate::output::context::CommandContext;
-use crate::render::{TextPage, bytes, plural, printable};
+use crate::output::context::{CommandContext, message_json};
+use crate::render::{Detail, TextPage, bytes, plural, printable};
 use crate::when;
 
 /// Files per request.
@@ -39,58 +40,19 @@ pub(crate) struct QuarantineArgs {
     restore: Option<String>,
 }
 
-#[derive(Serialize)]
-struct QuarantineList {
-    files: Vec<QuarantineRow>,
+/// Edges and values that no brain can hold, in words.
+fn misfits(edges: u64, values: u64) -> String {
+    let counts = [(edges, "edge"), (values, "value")].into_iter();
+    let counts = counts.filter(|(count, _)| *count > 0);
+    let counts = counts.map(|(count, what)| plural(count, what));
+    let counts = counts.collect::<Vec<_>>().join(" and ");
+    format!("{counts} that no brain can hold")
 }
 
-#[derive(Serialize)]
-struct QuarantineRow {
-    file: String,
-    reason: &'static str,
-    brain: String,
-    bytes: u64,
-    time: Option<Time>,
-    lineage: Option<String>,
-    /// Without those of its journal.
-    events_in_base: Option<u64>,
-    /// Why it cannot be read.
-    trouble: Option<String>,
-}
-
-#[derive(Serialize)]
-struct QuarantineOutput {
-    file: String,
-    brain: Option<String>,
-    /// Where the previous file of the name is quarantined.
-    kept_file: Option<String>,
-    /// Edges that no brain can hold.
-    dropped_edges: u64,
-    /// Values that no brain can hold, and that were changed.
-    changed: u64,
-    /// The file, if it stays because the brain lacks some of it.
-    original: Option<String>,
-    merged: Option<MergeOutput>,
-}
-
-impl QuarantineOutput {
-    fn stays(&self, page: &mut TextPage) {
-        if let Some(original) = &self.original {
-            let left_out = self.merged.as_ref().and_then(MergeOutput::left_out);
-            let has = left_out.unwrap_or_else(|| {
-                let (edges, values) = (self.dropped_edges, self.changed);
-                let counts = [(edges, "edge"), (values, "value")].into_iter();
-                let counts = counts.filter(|(count, _)| *count > 0);
-                let counts = counts.map(|(count, what)| plural(count, what));
-                let counts = counts.collect::<Vec<_>>().join(" and ");
-                format!("{counts} that no brain can hold")
-            });
-            page.aside(format!(
-                "{} stays, because the brain lacks some of it: {has}; --keep-ours deletes it",
-                printable(original)
-            ));
-        }
-    }
+fn write_stays(file: &str, lacks: &str, page: &mut TextPage) {
+    page.aside(format!(
+        "{file} stays, because the brain lacks some of it: {lacks}; --keep-ours deletes it"
+    ));
 }
 
 impl QuarantineArgs {
@@ -137,26 +99,29 @@ impl QuarantineArgs {
 }
 
 fn list(cx: &mut CommandContext) -> Result<Exit, Failure> {
-    let files = files(cx.daemon()?)?;
-    let files = files.iter().map(row).collect::<Result<_, _>>()?;
-    let output = QuarantineList { files };
-    cx.answer(None, &output, |page| write(&output, page))?;
+    let answer = files(cx.daemon()?)?;
+    cx.message(None, &answer, |page| write(&answer.files, page))?;
     Ok(Exit::Ok)
 }
 
-fn files(remote: &Remote) -> Result<Vec<v1::KeptFile>, Failure> {
-    Ok(all_pages(|page_token| {
+fn files(remote: &Remote) -> Result<v1::ListKeptFilesResponse, Failure> {
+    let mut last = v1::ListKeptFilesResponse::default();
+    let files = all_pages(|page_token| {
         let request = v1::ListKeptFilesRequest {
             page_size: PAGE,
             page_token,
         };
-        let answer = remote.call(remote.client.admin().list_kept_files(request))?;
-        Ok((answer.files, answer.next_page_token))
-    })?)
+        last = remote.call(remote.client.admin().list_kept_files(request))?;
+        Ok((take(&mut last.files), take(&mut last.next_page_token)))
+    })?;
+    Ok(v1::ListKeptFilesResponse { files, ..last })
 }
 
 fn find(remote: &Remote, file: &str) -> Result<v1::KeptFile, Failure> {
-    let found = files(remote)?.into_iter().find(|kept| kept.file == file);
+    let found = files(remote)?
+        .files
+        .into_iter()
+        .find(|kept| kept.file == file);
     found.ok_or_else(|| {
         Failure::new(
             Exit::NotFound,
@@ -167,36 +132,16 @@ fn find(remote: &Remote, file: &str) -> Result<v1::KeptFile, Failure> {
     })
 }
 
-fn row(kept: &v1::KeptFile) -> Result<QuarantineRow, Failure> {
-    let is_brain = !kept.lineage.is_empty();
-    Ok(QuarantineRow {
-        file: kept.file.clone(),
-        reason: match kept.reason() {
-            v1::KeptReason::Conflict => "conflict",
-            v1::KeptReason::Recovered => "recovered",
-            v1::KeptReason::Original => "original",
-            v1::KeptReason::Unspecified => "unknown",
-        },
-        brain: kept.brain.clone(),
-        bytes: kept.bytes,
-        time: Time::maybe(kept.time)?,
-        lineage: is_brain.then(|| kept.lineage.clone()),
-        events_in_base: is_brain.then_some(kept.events),
-        trouble: Some(kept.trouble.clone()).filter(|why| !why.is_empty()),
-    })
-}
-
 /// What would be lost: what the file has and the brain lacks.
 fn stake(cx: &mut CommandContext, kept: &v1::KeptFile) -> Result<String, Failure> {
-    let row = row(kept)?;
     let more = match compared(cx, kept) {
         Ok(merged) => merged.more(),
         Err(why) => format!("what it has is unknown ({})", why.message),
     };
     let (file, size, brain) = (
-        printable(&row.file),
-        bytes(row.bytes),
-        printable(&row.brain),
+        printable(&kept.file),
+        bytes(kept.bytes),
+        printable(&kept.brain),
     );
     Ok(format!("{file}: {size}; what {brain} lacks: {more}\n"))
 }
@@ -212,36 +157,39 @@ fn compared(cx: &mut CommandContext, kept: &v1::KeptFile) -> Result<MergeOutput,
     merge::run(cx, &mut brain, options, from)
 }
 
-fn write(output: &QuarantineList, page: &mut TextPage) {
-    for file in &output.files {
+const DETAILS: [Detail<v1::KeptFile>; 2] = [
+    ("kept", |file| {
+        let reason = match file.reason() {
+            v1::KeptReason::Conflict => "conflict",
+            v1::KeptReason::Recovered => "recovered",
+            v1::KeptReason::Original => "original",
+            v1::KeptReason::Unspecified => "unknown",
+        };
+        match file.time {
+            Some(_) => format!("{}, {reason} of {}", when::short_of(file.time), file.brain),
+            None => format!("{reason} of {}", file.brain),
+        }
+    }),
+    ("holds", |file| {
+        match (file.trouble.as_str(), file.lineage.as_str()) {
+            ("", "") => format!("{}, no brain of amemd", bytes(file.bytes)),
+            ("", _) => format!(
+                "{}, {} in its base and those of its journal",
+                bytes(file.bytes),
+                plural(file.events, "event")
+            ),
+            (why, _) => format!("it cannot be read: {why}"),
+        }
+    }),
+];
+
+fn write(files: &[v1::KeptFile], page: &mut TextPage) {
+    for file in files {
         // In full, because commands name it so.
-        page.title(printable(&file.file));
-        page.field(
-            "kept",
-            match file.time {
-                Some(time) => format!(
-                    "{}, {} of {}",
-                    when::short(time.0),
-                    file.reason,
-                    printable(&file.brain)
-                ),
-                None => format!("{} of {}", file.reason, printable(&file.brain)),
-            },
-        );
-        page.field(
-            "holds",
-            match (&file.trouble, file.events_in_base) {
-                (Some(why), _) => format!("it cannot be read: {why}"),
-                (None, Some(n)) => format!(
-                    "{}, {} in its base and those of its journal",
-                    bytes(file.bytes),
-                    plural(n, "event")
-                ),
-                (None, None) => format!("{}, no brain of amemd", bytes(file.bytes)),
-            },
-        );
+        page.title(&file.file);
+        page.details(&DETAILS, file);
     }
-    page.aside(match output.files.len() {
+    page.aside(match files.len() {
         0 => {
             "no file is quarantined; `amemctl conflicts BRAIN` shows beliefs in conflict".to_owned()
         }
@@ -259,25 +207,18 @@ fn resolve(cx: &mut CommandContext, file: &str, action: Action) -> Result<Exit, 
     };
     let remote = cx.daemon()?;
     let answer = remote.call(remote.client.admin().resolve_kept_file(request))?;
-    let output = QuarantineOutput {
-        file: file.to_owned(),
-        brain: answer.info.map(|info| info.brain),
-        kept_file: Some(answer.kept_file).filter(|kept| !kept.is_empty()),
-        dropped_edges: answer.dropped_edges,
-        changed: answer.changed,
-        original: Some(answer.original).filter(|kept| !kept.is_empty()),
-        merged: None,
-    };
-    cx.done(None, &output, |page| {
-        let file = printable(&output.file);
-        page.line(match &output.brain {
+    cx.changed(None, &answer, |page| {
+        page.line(match &answer.info {
             None => format!("{file} is deleted"),
-            Some(brain) => format!("{file} is brain {}", printable(brain)),
+            Some(info) => format!("{file} is brain {}", info.brain),
         });
-        if let Some(kept) = &output.kept_file {
-            page.field("before", format!("quarantined as {}", printable(kept)));
+        if !answer.kept_file.is_empty() {
+            page.field("before", format!("quarantined as {}", answer.kept_file));
         }
-        output.stays(page);
+        if !answer.original.is_empty() {
+            let lacks = misfits(answer.dropped_edges, answer.changed);
+            write_stays(&answer.original, &lacks, page);
+        }
     })?;
     Ok(Exit::Ok)
 }
@@ -294,8 +235,8 @@ fn merge(cx: &mut CommandContext, file: &str) -> Result<Exit, Failure> {
     };
     let merged = merge::run(cx, &mut brain, options, From::FromKeptFile(file.to_owned()))?;
     // Only the file has what was left out.
-    let stays = merged.left_out().is_some();
-    if !stays {
+    let left_out = merged.left_out();
+    if left_out.is_none() {
         let request = v1::ResolveKeptFileRequest {
             file: file.to_owned(),
             action: Some(Action::Discard(true)),
@@ -303,23 +244,16 @@ fn merge(cx: &mut CommandContext, file: &str) -> Result<Exit, Failure> {
         let remote = cx.daemon()?;
         remote.call(remote.client.admin().resolve_kept_file(request))?;
     }
-    let (dropped_edges, changed) = merged.misfits();
-    let output = QuarantineOutput {
-        file: file.to_owned(),
-        brain: Some(brain.opened.served()?.brain.name().to_owned()),
-        kept_file: None,
-        dropped_edges,
-        changed,
-        original: stays.then(|| file.to_owned()),
-        merged: Some(merged),
-    };
-    cx.done(Some(&brain.named), &output, |page| {
-        if let Some(merged) = &output.merged {
-            merged.write(page);
-        }
-        match output.original {
-            None => page.aside(format!("{} is deleted", printable(&output.file))),
-            Some(_) => output.stays(page),
+    let data = json!({
+        "file": file,
+        "isDeleted": left_out.is_none(),
+        "merge": message_json(&merged.answer)?,
+    });
+    cx.done(Some(&brain.named), &data, |page| {
+        merged.write(page);
+        match left_out {
+            None => page.aside(format!("{file} is deleted")),
+            Some(lacks) => write_stays(file, &lacks, page),
         }
     })?;
     Ok(Exit::Ok)

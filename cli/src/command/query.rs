@@ -2,14 +2,12 @@
 
 use amem_client::v1;
 use clap::{Args, ValueEnum};
-use serde::Serialize;
 
 use crate::args::selection::{MomentArgs, SelectionArgs};
 use crate::brain::opened::BrainHandle;
 use crate::brain::target::{self, BrainTarget};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::json::event::EventJson;
 use crate::listing::{self, TimeAxis};
 use crate::output::context::CommandContext;
 use crate::render::plural;
@@ -55,13 +53,6 @@ enum QueryOrder {
     Strongest,
 }
 
-#[derive(Serialize)]
-struct QueryOutput {
-    as_of_lsn: Option<u64>,
-    events: Vec<EventJson>,
-    next: Option<String>,
-}
-
 impl QueryArgs {
     pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let opened = BrainHandle::open(cx, &self.brain)?;
@@ -84,15 +75,10 @@ impl QueryArgs {
         };
         let answer = opened.ask(cx, request)?;
         let moment = answer.moment.as_ref();
-        let output = QueryOutput {
-            as_of_lsn: self.looking.answered(moment),
-            events: EventJson::list(&answer.events)?,
-            next: listing::next(&answer.next_page_token),
-        };
-        cx.answer(Some(&opened.named(moment)), &output, |page| {
-            listing::table(&output.events, self.axis, page);
-            page.aside(plural(output.events.len() as u64, "event"));
-            listing::write_next(output.next.as_deref(), page);
+        cx.message(Some(&opened.named(moment)), &answer, |page| {
+            listing::table(&answer.events, self.axis, page);
+            page.aside(plural(answer.events.len() as u64, "event"));
+            listing::write_next(&answer.next_page_token, page);
             opened.write_notes(page);
         })?;
         opened.close(cx);

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use amem_client::v1;
 use clap::{Args, ValueEnum};
-use serde::Serialize;
 use tonic::Code;
 
 use crate::brain::target::{self, BrainTarget};
@@ -38,14 +37,6 @@ enum EmbedderName {
     Model,
     /// The built-in one.
     Builtin,
-}
-
-#[derive(Serialize)]
-struct ReembedOutput {
-    events: u64,
-    generation: u64,
-    space: String,
-    dimension: u32,
 }
 
 /// Calls that bring nothing, one after the other, such as while something is erased.
@@ -107,18 +98,12 @@ impl ReembedArgs {
         drop(progress);
         let mut named = brain.opened.named(answer.moment.as_ref());
         named.generation = Some(answer.generation);
-        let output = ReembedOutput {
-            events: answer.events,
-            generation: answer.generation,
-            space: answer.space,
-            dimension: answer.dimension,
-        };
-        cx.done(Some(&named), &output, |page| {
+        cx.changed(Some(&named), &answer, |page| {
             page.line(format!(
                 "generation {} has vectors of {} numbers for {}",
-                output.generation,
-                output.dimension,
-                plural(output.events, "event"),
+                answer.generation,
+                answer.dimension,
+                plural(answer.events, "event"),
             ));
         })?;
         Ok(Exit::Ok)

@@ -3,7 +3,6 @@
 use amem_client::v1;
 use amem_query::search::LIKELY_RELEVANCE;
 use clap::Args;
-use serde::Serialize;
 
 use crate::args::selection::{MomentArgs, SelectionArgs};
 use crate::args::text::TextArgs;
@@ -12,7 +11,6 @@ use crate::brain::target::{self, BrainTarget};
 use crate::command::hits::{HitTable, ask_and_print};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::json::event::EventJson;
 use crate::listing::TimeAxis;
 use crate::output::context::CommandContext;
 use crate::render::TextPage;
@@ -88,55 +86,6 @@ pub(crate) struct SearchArgs {
     conditions: SelectionArgs,
 }
 
-#[derive(Serialize)]
-struct SearchOutput {
-    as_of_lsn: Option<u64>,
-    hits: Vec<SearchHitJson>,
-}
-
-#[derive(Serialize)]
-struct SearchHitJson {
-    relevance: RelevanceJson,
-    score: f32,
-    text: f32,
-    vector: f32,
-    neighbours: f32,
-    session: f32,
-    /// Factors of who spoke and when.
-    speaker: f32,
-    time: f32,
-    /// The factor of age.
-    recency: f32,
-    /// How many events with this text were found.
-    equal_texts: u32,
-    /// A newer hit of another value.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    newer_value: Option<u64>,
-    /// The event that matched, if this event replaced it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    found: Option<u64>,
-    /// It belongs to a belief with several heads.
-    contested: bool,
-    /// Another event replaces it.
-    superseded: bool,
-    event: EventJson,
-}
-
-#[derive(Serialize)]
-struct RelevanceJson {
-    value: f32,
-    /// The share of the question's words that it has, with the events beside it.
-    covered: f32,
-    /// The share of them that the brain has.
-    known: f32,
-    /// The question names who spoke.
-    named: bool,
-    /// By its vector.
-    meaning: f32,
-    /// It has none of the words.
-    weak: bool,
-}
-
 impl SearchArgs {
     pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let text = self.question.required("question")?;
@@ -163,54 +112,20 @@ impl SearchArgs {
             as_of: self.looking.as_of(),
             ..Default::default()
         };
-        let output = |answer: &v1::SearchResponse, moment: Option<&v1::Moment>| {
-            Ok(SearchOutput {
-                as_of_lsn: self.looking.answered(moment),
-                hits: answer.hits.iter().map(hit).collect::<Result<_, _>>()?,
-            })
-        };
-        ask_and_print(cx, opened, request, output, write)
+        ask_and_print(cx, opened, request, write)
     }
 }
 
-fn hit(hit: &v1::SearchHit) -> Result<SearchHitJson, Failure> {
-    let event = EventJson::of(&hit.event.clone().unwrap_or_default())?;
-    let relevance = hit.relevance.unwrap_or_default();
-    Ok(SearchHitJson {
-        relevance: RelevanceJson {
-            value: relevance.value,
-            covered: relevance.covered,
-            known: relevance.known,
-            named: relevance.named,
-            meaning: relevance.meaning,
-            weak: relevance.weak,
-        },
-        score: hit.score,
-        text: hit.text_score,
-        vector: hit.vector_score,
-        neighbours: hit.neighbour_score,
-        session: hit.session_score,
-        speaker: hit.speaker_factor,
-        time: hit.time_factor,
-        recency: hit.recency_factor,
-        equal_texts: hit.equal_texts,
-        newer_value: hit.newer_value_id,
-        found: Some(hit.found_id).filter(|found| *found != event.id),
-        contested: hit.contested,
-        superseded: hit.superseded,
-        event,
-    })
-}
-
 /// What precedes the text of a hit.
-fn marks(hit: &SearchHitJson) -> String {
-    let found = hit.found.map(|found| format!("instead of {found}"));
+fn marks(hit: &v1::SearchHit) -> String {
+    let id = hit.event.as_ref().map_or(0, |event| event.id);
+    let found = (hit.found_id != id).then(|| format!("instead of {}", hit.found_id));
     let marks = [
         found,
         hit.contested.then(|| "contested".to_owned()),
         hit.superseded.then(|| "superseded".to_owned()),
         (hit.equal_texts > 1).then(|| format!("{} times", hit.equal_texts)),
-        hit.newer_value.map(|id| format!("newer: {id}")),
+        hit.newer_value_id.map(|id| format!("newer: {id}")),
     ];
     let marks: Vec<String> = marks.into_iter().flatten().collect();
     match marks.is_empty() {
@@ -219,11 +134,12 @@ fn marks(hit: &SearchHitJson) -> String {
     }
 }
 
-fn write(output: &SearchOutput, page: &mut TextPage) {
+fn write(answer: &v1::SearchResponse, page: &mut TextPage) {
+    let relevance = |hit: &v1::SearchHit| hit.relevance.unwrap_or_default();
     // A factor that no hit has is no column.
-    let has_speaker = output.hits.iter().any(|hit| hit.speaker != 1.0);
-    let has_time = output.hits.iter().any(|hit| hit.time != 1.0);
-    let has_age = output.hits.iter().any(|hit| hit.recency != 1.0);
+    let has_speaker = answer.hits.iter().any(|hit| hit.speaker_factor != 1.0);
+    let has_time = answer.hits.iter().any(|hit| hit.time_factor != 1.0);
+    let has_age = answer.hits.iter().any(|hit| hit.recency_factor != 1.0);
     let scores = [
         "relevance",
         "score",
@@ -239,33 +155,33 @@ fn write(output: &SearchOutput, page: &mut TextPage) {
     ];
     let factors = factors.into_iter().filter(|(is_shown, _)| *is_shown);
     let mut table = HitTable::new(scores.into_iter().chain(factors.map(|(_, name)| name)));
-    for hit in &output.hits {
+    for hit in &answer.hits {
         let mut scores = vec![
-            hit.relevance.value,
+            relevance(hit).value,
             hit.score,
-            hit.text,
-            hit.vector,
-            hit.neighbours,
-            hit.session,
+            hit.text_score,
+            hit.vector_score,
+            hit.neighbour_score,
+            hit.session_score,
         ];
-        scores.extend(has_speaker.then_some(hit.speaker));
-        scores.extend(has_time.then_some(hit.time));
-        scores.extend(has_age.then_some(hit.recency));
-        table.row(&scores, &marks(hit), &hit.event);
+        scores.extend(has_speaker.then_some(hit.speaker_factor));
+        scores.extend(has_time.then_some(hit.time_factor));
+        scores.extend(has_age.then_some(hit.recency_factor));
+        table.row(&scores, &marks(hit), hit.event.as_ref());
     }
     table.write(page);
-    let is_any = !output.hits.is_empty();
-    if is_any && output.hits.iter().all(|hit| hit.relevance.weak) {
+    let is_any = !answer.hits.is_empty();
+    if is_any && answer.hits.iter().all(|hit| relevance(hit).weak) {
         page.aside("no words in common: found by meaning and neighbourhood alone");
     } else if is_any
-        && output
+        && answer
             .hits
             .iter()
-            .all(|hit| hit.relevance.value < LIKELY_RELEVANCE)
+            .all(|hit| relevance(hit).value < LIKELY_RELEVANCE)
     {
         page.aside("no hit answers much of the question: this brain may not know it");
     }
-    if output.hits.is_empty() {
+    if answer.hits.is_empty() {
         page.aside("nothing found: use other words, or fewer conditions");
     }
 }

@@ -1,9 +1,8 @@
 //! `amemctl sessions`: sessions of agents, and the conversations that events belong to.
 
-use amem_client::v1;
+use amem_client::{Timestamp, v1};
 use amem_format::view::AsOf;
 use clap::{Args, Subcommand, ValueEnum};
-use serde::Serialize;
 
 use super::given;
 use crate::args::selection::{MomentArgs, SessionName, session};
@@ -12,11 +11,9 @@ use crate::brain::target::{self, BrainTarget};
 use crate::brain::writable::{Writable, WriteArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::json::commit::IdCommit;
-use crate::json::event::{EventJson, Time};
 use crate::listing::{self, TimeAxis};
-use crate::output::context::CommandContext;
-use crate::render::{Align, TextPage, TextTable, count, plural, printable};
+use crate::output::context::{CommandContext, message_json, messages_json};
+use crate::render::{Align, Column, Detail, TextPage, count, plural};
 use crate::when::{self, parse_moment};
 
 /// Default for --limit of `show`.
@@ -137,47 +134,6 @@ struct CloseArgs {
     writing: WriteArgs,
 }
 
-#[derive(Serialize)]
-struct SessionJson {
-    id: u32,
-    key: Option<String>,
-    agent: Option<String>,
-    explicit: bool,
-    opened_at: Option<Time>,
-    last_event_at: Option<Time>,
-    closed_at: Option<Time>,
-    outcome: Option<String>,
-    /// The latest one last.
-    spans: Vec<SpanJson>,
-    span_count: u64,
-}
-
-#[derive(Serialize)]
-struct SpanJson {
-    opened_at: Option<Time>,
-    closed_at: Option<Time>,
-    outcome: Option<String>,
-    event_count: u64,
-    episode_ids: Vec<u64>,
-}
-
-#[derive(Serialize)]
-struct SessionList {
-    as_of_lsn: Option<u64>,
-    sessions: Vec<SessionJson>,
-    next: Option<String>,
-}
-
-#[derive(Serialize)]
-struct SessionDetails {
-    as_of_lsn: Option<u64>,
-    session: SessionJson,
-    event_count: u64,
-    events: Vec<EventJson>,
-    /// There are more events than these.
-    more: bool,
-}
-
 impl SessionsArgs {
     pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         match &self.act {
@@ -213,14 +169,12 @@ impl ListArgs {
             answer = opened.ask(cx, request.clone())?;
             sessions.append(&mut answer.sessions);
         }
-        let moment = answer.moment.as_ref();
-        let output = SessionList {
-            as_of_lsn: self.as_of.and(moment).map(|moment| moment.as_of_lsn),
-            sessions: sessions.iter().map(json).collect::<Result<_, _>>()?,
-            next: listing::next(&answer.next_page_token),
-        };
-        cx.answer(Some(&opened.named(moment)), &output, |page| {
-            write_list(&output, page);
+        answer.sessions = sessions;
+        let named = opened.named(answer.moment.as_ref());
+        cx.message(Some(&named), &answer, |page| {
+            page.rows(&SESSIONS, &answer.sessions);
+            page.aside(plural(answer.sessions.len() as u64, "session"));
+            listing::write_next(&answer.next_page_token, page);
             opened.write_notes(page);
         })?;
         Ok(Exit::Ok)
@@ -252,7 +206,8 @@ impl ShowArgs {
             as_of: self.looking.as_of(),
             ..Default::default()
         };
-        let answer = opened.ask(cx, request)?;
+        let mut answer = opened.ask(cx, request)?;
+        answer.session.get_or_insert(found.clone());
         let events = v1::PatternRequest {
             selection: Some(v1::Selection {
                 session_ids: vec![found.id],
@@ -266,17 +221,12 @@ impl ShowArgs {
             ..Default::default()
         };
         let listed = opened.ask(cx, events)?;
-        let events = listed.events;
+        let mut data = message_json(&answer)?;
+        data["events"] = messages_json(&listed.events)?;
+        data["nextPageToken"] = listed.next_page_token.clone().into();
         let moment = answer.moment.as_ref();
-        let output = SessionDetails {
-            as_of_lsn: self.looking.answered(moment),
-            session: json(&answer.session.unwrap_or(found))?,
-            event_count: answer.event_count,
-            more: !listed.next_page_token.is_empty(),
-            events: EventJson::list(&events)?,
-        };
-        cx.answer(Some(&opened.named(moment)), &output, |page| {
-            write_one(&output, page);
+        cx.answer(Some(&opened.named(moment)), &data, |page| {
+            write_one(&answer, &listed, page);
             opened.write_notes(page);
         })?;
         Ok(Exit::Ok)
@@ -306,17 +256,14 @@ impl OpenArgs {
             options: Some(self.writing.options(cx)),
             ..Default::default()
         };
-        let (answer, commit) = brain.write(cx, request)?;
-        let output = IdCommit {
-            id: answer.session_id.into(),
-            commit,
-        };
+        let answer = brain.write(cx, request)?;
         let is_quiet = cx.is_quiet();
-        cx.answer(Some(&brain.named), &output, |page| {
+        cx.message(Some(&brain.named), &answer, |page| {
+            let id = answer.session_id;
             if is_quiet {
-                page.line(output.id)
+                page.line(id)
             } else {
-                page.line(format!("session {} ({key})", output.id))
+                page.line(format!("session {id} ({key})"))
             }
         })?;
         Ok(Exit::Ok)
@@ -333,145 +280,94 @@ impl CloseArgs {
             options: Some(self.writing.options(cx)),
             ..Default::default()
         };
-        let (_, commit) = brain.write(cx, request)?;
-        let output = IdCommit {
-            id: found.id.into(),
-            commit,
-        };
-        cx.done(Some(&brain.named), &output, |page| {
-            page.line(format!("session {} is closed", output.id));
+        let answer = brain.write(cx, request)?;
+        cx.changed(Some(&brain.named), &answer, |page| {
+            page.line(format!("session {} is closed", found.id));
         })?;
         Ok(Exit::Ok)
     }
 }
 
-fn json(session: &v1::Session) -> Result<SessionJson, Failure> {
-    let said = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
-    Ok(SessionJson {
-        id: session.id,
-        key: said(&session.key),
-        agent: said(&session.agent),
-        explicit: session.explicit,
-        opened_at: Time::maybe(session.opened_at)?,
-        last_event_at: Time::maybe(session.last_event_at)?,
-        closed_at: Time::maybe(session.closed_at)?,
-        outcome: said(&session.outcome),
-        spans: session.spans.iter().map(span).collect::<Result<_, _>>()?,
-        span_count: session.span_count,
-    })
-}
+const SESSIONS: [Column<v1::Session>; 6] = [
+    ("id", Align::Right, |session| session.id.to_string()),
+    ("key", Align::Left, |session| or_dash(&session.key)),
+    ("agent", Align::Left, |session| or_dash(&session.agent)),
+    ("opened", Align::Left, |session| {
+        when::short_or_dash(session.opened_at)
+    }),
+    ("last event", Align::Left, |session| {
+        when::short_or_dash(session.last_event_at)
+    }),
+    ("state", Align::Left, |session| {
+        state(session.closed_at, &session.outcome)
+    }),
+];
 
-fn span(span: &v1::SessionSpan) -> Result<SpanJson, Failure> {
-    Ok(SpanJson {
-        opened_at: Time::maybe(span.opened_at)?,
-        closed_at: Time::maybe(span.closed_at)?,
-        outcome: Some(span.outcome.clone()).filter(|text| !text.is_empty()),
-        event_count: span.event_count,
-        episode_ids: span.episode_ids.clone(),
-    })
-}
+const SPANS: [Column<v1::SessionSpan>; 4] = [
+    ("opened", Align::Left, |span| {
+        when::short_or_dash(span.opened_at)
+    }),
+    ("state", Align::Left, |span| {
+        state(span.closed_at, &span.outcome)
+    }),
+    ("events", Align::Right, |span| count(span.event_count)),
+    ("episodes", Align::Left, |span| {
+        let ids: Vec<String> = span.episode_ids.iter().map(u64::to_string).collect();
+        or_dash(&ids.join(" "))
+    }),
+];
 
-fn write_list(output: &SessionList, page: &mut TextPage) {
-    let mut table = TextTable::new(&[
-        ("id", Align::Right),
-        ("key", Align::Left),
-        ("agent", Align::Left),
-        ("opened", Align::Left),
-        ("last event", Align::Left),
-        ("state", Align::Left),
-    ]);
-    let short = |time: &Option<Time>| time.map_or("-".to_owned(), |time| when::short(time.0));
-    let said = |text: &Option<String>| text.as_deref().map_or("-".to_owned(), printable);
-    for session in &output.sessions {
-        table.row(vec![
-            session.id.to_string(),
-            said(&session.key),
-            said(&session.agent),
-            short(&session.opened_at),
-            short(&session.last_event_at),
-            state(session),
-        ]);
+const DETAILS: [Detail<v1::Session>; 5] = [
+    ("key", |session| session.key.clone()),
+    ("agent", |session| session.agent.clone()),
+    ("opened", |session| when::long_of(session.opened_at)),
+    ("last event", |session| when::long_of(session.last_event_at)),
+    ("state", |session| {
+        state(session.closed_at, &session.outcome)
+    }),
+];
+
+fn or_dash(text: &str) -> String {
+    match text {
+        "" => "-".to_owned(),
+        text => text.to_owned(),
     }
-    table.write(page);
-    page.aside(plural(output.sessions.len() as u64, "session"));
-    listing::write_next(output.next.as_deref(), page);
 }
 
-fn state(session: &SessionJson) -> String {
-    state_of(&session.closed_at, &session.outcome)
-}
-
-fn state_of(closed_at: &Option<Time>, outcome: &Option<String>) -> String {
+fn state(closed_at: Option<Timestamp>, outcome: &str) -> String {
     match (closed_at, outcome) {
         (None, _) => "open".to_owned(),
-        (Some(at), None) => format!("closed {}", when::short(at.0)),
-        (Some(at), Some(outcome)) => {
-            format!("closed {}: {}", when::short(at.0), printable(outcome))
-        }
+        (at, "") => format!("closed {}", when::short_of(at)),
+        (at, outcome) => format!("closed {}: {outcome}", when::short_of(at)),
     }
 }
 
 /// The spans of a session that was opened again.
-fn write_spans(session: &SessionJson, page: &mut TextPage) {
+fn write_spans(session: &v1::Session, page: &mut TextPage) {
     if session.span_count < 2 {
         return;
     }
     page.field("spans", count(session.span_count));
     page.line("");
-    let mut table = TextTable::new(&[
-        ("opened", Align::Left),
-        ("state", Align::Left),
-        ("events", Align::Right),
-        ("episodes", Align::Left),
-    ]);
-    for span in &session.spans {
-        let ids: Vec<String> = span.episode_ids.iter().map(u64::to_string).collect();
-        table.row(vec![
-            span.opened_at
-                .map_or("-".to_owned(), |time| when::short(time.0)),
-            state_of(&span.closed_at, &span.outcome),
-            count(span.event_count),
-            if ids.is_empty() {
-                "-".to_owned()
-            } else {
-                ids.join(" ")
-            },
-        ]);
-    }
-    table.write(page);
+    page.rows(&SPANS, &session.spans);
     let hidden = session.span_count - session.spans.len() as u64;
     if hidden > 0 {
         page.aside(format!("{} before these", plural(hidden, "span")));
     }
 }
 
-fn write_one(output: &SessionDetails, page: &mut TextPage) {
-    let session = &output.session;
+fn write_one(answer: &v1::GetSessionResponse, listed: &v1::PatternResponse, page: &mut TextPage) {
+    let session = answer.session.clone().unwrap_or_default();
     page.title(format!("session {}", session.id));
-    let texts = [("key", &session.key), ("agent", &session.agent)];
-    for (name, text) in texts {
-        if let Some(text) = text {
-            page.field(name, printable(text));
-        }
-    }
-    let times = [
-        ("opened", &session.opened_at),
-        ("last event", &session.last_event_at),
-    ];
-    for (name, time) in times {
-        if let Some(time) = time {
-            page.field(name, when::long(time.0));
-        }
-    }
-    page.field("state", state(session));
-    page.field("events", count(output.event_count));
-    write_spans(session, page);
-    if output.events.is_empty() {
+    page.details(&DETAILS, &session);
+    page.field("events", count(answer.event_count));
+    write_spans(&session, page);
+    if listed.events.is_empty() {
         return;
     }
     page.line("");
-    listing::table(&output.events, TimeAxis::Happened, page);
-    if output.more {
+    listing::table(&listed.events, TimeAxis::Happened, page);
+    if !listed.next_page_token.is_empty() {
         page.aside("there are more: --limit shows them");
     }
 }

@@ -5,32 +5,57 @@ use std::collections::{HashMap, HashSet};
 
 use amem_client::v1;
 use amem_format::EdgeType;
-use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 use crate::brain::opened::BrainHandle;
 use crate::failure::Failure;
-use crate::json::step::StepJson;
+use crate::json::event::{edge_type_of, is_stub};
 use crate::output::context::CommandContext;
+use crate::types::edge_type_number;
 
 /// Above this, edges are not looked up.
 const STEPS_MAX: usize = 500;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct SideEdge {
     /// The step under which it is drawn.
     pub(crate) from: u64,
     /// A step elsewhere in the tree.
     pub(crate) to: u64,
-    #[serde(rename = "type")]
     pub(crate) edge_type: EdgeType,
 }
 
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default)]
 pub(crate) struct SideEdges {
     /// Edges that the tree does not draw.
     pub(crate) more: Vec<SideEdge>,
     /// By the id of the replaced step.
     pub(crate) replaced_by: HashMap<u64, u64>,
+}
+
+impl SideEdges {
+    /// Adds the edges to the JSON of a walk.
+    pub(crate) fn add_to(&self, walk: &mut Value) {
+        let more = self.more.iter().map(|edge| {
+            let edge_type = v1::EdgeType::try_from(edge_type_number(edge.edge_type));
+            json!({
+                "fromId": edge.from.to_string(),
+                "toId": edge.to.to_string(),
+                "type": edge_type.unwrap_or_default().as_str_name(),
+            })
+        });
+        let replaced_by = self.replaced_by.iter();
+        let replaced_by: Map<String, Value> = replaced_by
+            .map(|(id, by)| (id.to_string(), by.to_string().into()))
+            .collect();
+        walk["sideEdges"] = more.collect();
+        walk["replacedBy"] = replaced_by.into();
+    }
+}
+
+/// The event of a step.
+pub(crate) fn id_of(step: &v1::Step) -> u64 {
+    step.event.as_ref().map_or(0, |event| event.id)
 }
 
 /// `is_backwards` if the walk goes against the edges. Empty for long walks, and if the edges exceed one answer: the
@@ -39,16 +64,17 @@ pub(crate) fn look_up(
     cx: &mut CommandContext,
     opened: &BrainHandle,
     moment: Option<&v1::Moment>,
-    steps: &[StepJson],
+    steps: &[v1::Step],
     types: &[EdgeType],
     is_backwards: bool,
 ) -> Result<SideEdges, Failure> {
     if steps.len() > STEPS_MAX {
         return Ok(SideEdges::default());
     }
-    let whole = steps.iter().filter(|step| !step.stub).map(|step| step.id);
+    let events = steps.iter().filter_map(|step| step.event.as_ref());
+    let whole = events.filter(|event| !is_stub(event));
     let request = v1::GetEventsRequest {
-        event_ids: whole.collect(),
+        event_ids: whole.map(|event| event.id).collect(),
         as_of: moment.map(at),
         include_edges: true,
         include_forgotten: true,
@@ -109,7 +135,7 @@ fn at(moment: &v1::Moment) -> v1::AsOf {
 
 /// Edges of these types between steps that no step was reached by.
 fn undrawn(
-    steps: &[StepJson],
+    steps: &[v1::Step],
     edges: &[&v1::Edge],
     types: &[EdgeType],
     is_backwards: bool,
@@ -117,15 +143,14 @@ fn undrawn(
     let drawn: HashSet<SideEdge> = steps
         .iter()
         .filter_map(|step| {
-            let from = steps.get(step.parent? as usize)?.id;
             Some(SideEdge {
-                from,
-                to: step.id,
-                edge_type: step.edge?,
+                from: id_of(steps.get(step.parent? as usize)?),
+                to: id_of(step),
+                edge_type: edge_type_of(step.r#type).ok()??,
             })
         })
         .collect();
-    let known: HashSet<u64> = steps.iter().map(|step| step.id).collect();
+    let known: HashSet<u64> = steps.iter().map(id_of).collect();
     let mut seen = HashSet::new();
     let ties = edges.iter().filter_map(|edge| {
         let edge_type = *types
@@ -148,9 +173,9 @@ fn undrawn(
 }
 
 /// The newest direct successor of each step.
-fn replaced(steps: &[StepJson], edges: &[&v1::Edge]) -> HashMap<u64, u64> {
+fn replaced(steps: &[v1::Step], edges: &[&v1::Edge]) -> HashMap<u64, u64> {
     let supersedes = i32::from(v1::EdgeType::Supersedes);
-    let known: HashSet<u64> = steps.iter().map(|step| step.id).collect();
+    let known: HashSet<u64> = steps.iter().map(id_of).collect();
     let mut out: HashMap<u64, u64> = HashMap::new();
     for edge in edges {
         if edge.r#type == supersedes && known.contains(&edge.target) {

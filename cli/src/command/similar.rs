@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use amem_client::v1;
 use amem_client::v1::similar_request::Like;
 use clap::Args;
-use serde::Serialize;
 
 use crate::args::event_id::EventId;
 use crate::args::selection::{MomentArgs, SelectionArgs};
@@ -15,7 +14,6 @@ use crate::brain::target::{self, BrainTarget};
 use crate::command::hits::{HitTable, ask_and_print};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::json::event::EventJson;
 use crate::listing::TimeAxis;
 use crate::output::context::CommandContext;
 use crate::render::TextPage;
@@ -55,21 +53,6 @@ pub(crate) struct SimilarArgs {
     conditions: SelectionArgs,
 }
 
-#[derive(Serialize)]
-struct SimilarOutput {
-    as_of_lsn: Option<u64>,
-    /// None of the best was missed.
-    exact: bool,
-    hits: Vec<SimilarHitJson>,
-}
-
-#[derive(Serialize)]
-struct SimilarHitJson {
-    relevance: f32,
-    similarity: f32,
-    event: EventJson,
-}
-
 impl SimilarArgs {
     pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let opened = BrainHandle::open(cx, &self.brain)?;
@@ -99,35 +82,17 @@ impl SimilarArgs {
             approximate: self.approximate,
             ..Default::default()
         };
-        let hit = |hit: &v1::SimilarHit| {
-            Ok(SimilarHitJson {
-                relevance: hit.relevance,
-                similarity: hit.similarity,
-                event: EventJson::of(&hit.event.clone().unwrap_or_default())?,
-            })
-        };
-        let output = |answer: &v1::SimilarResponse, moment: Option<&v1::Moment>| {
-            Ok(SimilarOutput {
-                as_of_lsn: self.looking.answered(moment),
-                exact: answer.exact,
-                hits: answer
-                    .hits
-                    .iter()
-                    .map(hit)
-                    .collect::<Result<_, Failure>>()?,
-            })
-        };
-        ask_and_print(cx, opened, request, output, write)
+        ask_and_print(cx, opened, request, write)
     }
 }
 
-fn write(output: &SimilarOutput, page: &mut TextPage) {
+fn write(answer: &v1::SimilarResponse, page: &mut TextPage) {
     let mut table = HitTable::new(["relevance", "similarity"]);
-    for hit in &output.hits {
-        table.row(&[hit.relevance, hit.similarity], "", &hit.event);
+    for hit in &answer.hits {
+        table.row(&[hit.relevance, hit.similarity], "", hit.event.as_ref());
     }
     table.write(page);
-    if output.hits.is_empty() {
+    if answer.hits.is_empty() {
         page.aside("no other event has a vector that is near enough");
     }
 }

@@ -2,7 +2,6 @@
 
 use amem_client::v1;
 use clap::Args;
-use serde::Serialize;
 
 use crate::args::selection::{MomentArgs, SelectionArgs};
 use crate::args::text::TextArgs;
@@ -11,7 +10,6 @@ use crate::brain::target::{self, BrainTarget};
 use crate::command::hits::{HitTable, ask_and_print};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::json::event::EventJson;
 use crate::listing::TimeAxis;
 use crate::output::context::CommandContext;
 use crate::render::TextPage;
@@ -47,19 +45,6 @@ pub(crate) struct TextSearchArgs {
     conditions: SelectionArgs,
 }
 
-#[derive(Serialize)]
-struct TextSearchOutput {
-    as_of_lsn: Option<u64>,
-    hits: Vec<TextHitJson>,
-}
-
-#[derive(Serialize)]
-struct TextHitJson {
-    relevance: f32,
-    score: f32,
-    event: EventJson,
-}
-
 impl TextSearchArgs {
     pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let text = self.question.required("question")?;
@@ -75,30 +60,17 @@ impl TextSearchArgs {
             as_of: self.looking.as_of(),
             ..Default::default()
         };
-        let hit = |hit: &v1::TextHit| {
-            Ok::<_, Failure>(TextHitJson {
-                relevance: hit.relevance,
-                score: hit.score,
-                event: EventJson::of(&hit.event.clone().unwrap_or_default())?,
-            })
-        };
-        let output = |answer: &v1::TextResponse, moment: Option<&v1::Moment>| {
-            Ok(TextSearchOutput {
-                as_of_lsn: self.looking.answered(moment),
-                hits: answer.hits.iter().map(hit).collect::<Result<_, _>>()?,
-            })
-        };
-        ask_and_print(cx, opened, request, output, write)
+        ask_and_print(cx, opened, request, write)
     }
 }
 
-fn write(output: &TextSearchOutput, page: &mut TextPage) {
+fn write(answer: &v1::TextResponse, page: &mut TextPage) {
     let mut table = HitTable::new(["relevance", "score"]);
-    for hit in &output.hits {
-        table.row(&[hit.relevance, hit.score], "", &hit.event);
+    for hit in &answer.hits {
+        table.row(&[hit.relevance, hit.score], "", hit.event.as_ref());
     }
     table.write(page);
-    if output.hits.is_empty() {
+    if answer.hits.is_empty() {
         page.aside("nothing found: use other words, fewer conditions, or `amemctl search`");
     }
 }

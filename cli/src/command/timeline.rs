@@ -3,17 +3,16 @@
 use amem_client::v1;
 use amem_format::Micros;
 use clap::Args;
-use serde::Serialize;
 
 use crate::args::selection::{MomentArgs, SelectionArgs};
 use crate::brain::opened::BrainHandle;
 use crate::brain::target::{self, BrainTarget};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::json::event::{EventJson, Time};
+use crate::json::event::{session_name, type_name};
 use crate::listing::{self, TimeAxis};
 use crate::output::context::CommandContext;
-use crate::render::{Align, TextPage, TextTable, plural, printable, spark};
+use crate::render::{Align, TextPage, TextTable, plural, spark};
 use crate::when;
 
 const SPARK_COLUMNS: usize = 60;
@@ -49,19 +48,6 @@ pub(crate) struct TimelineArgs {
     conditions: SelectionArgs,
 }
 
-#[derive(Serialize)]
-struct TimelineOutput {
-    as_of_lsn: Option<u64>,
-    entries: Vec<TimelineEntryJson>,
-    next: Option<String>,
-}
-
-#[derive(Serialize)]
-struct TimelineEntryJson {
-    time: Time,
-    event: EventJson,
-}
-
 impl TimelineArgs {
     pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let opened = BrainHandle::open(cx, &self.brain)?;
@@ -79,23 +65,8 @@ impl TimelineArgs {
         };
         let answer = opened.ask(cx, request)?;
         let moment = answer.moment.as_ref();
-        let entry = |entry: &v1::TimelineEntry| {
-            Ok(TimelineEntryJson {
-                time: Time::of(entry.time)?,
-                event: EventJson::of(&entry.event.clone().unwrap_or_default())?,
-            })
-        };
-        let output = TimelineOutput {
-            as_of_lsn: self.looking.answered(moment),
-            entries: answer
-                .entries
-                .iter()
-                .map(entry)
-                .collect::<Result<_, Failure>>()?,
-            next: listing::next(&answer.next_page_token),
-        };
-        cx.answer(Some(&opened.named(moment)), &output, |page| {
-            write(&output, page);
+        cx.message(Some(&opened.named(moment)), &answer, |page| {
+            write(&answer, page);
             opened.write_notes(page);
         })?;
         opened.close(cx);
@@ -103,26 +74,26 @@ impl TimelineArgs {
     }
 }
 
-fn write(output: &TimelineOutput, page: &mut TextPage) {
-    write_spark(&output.entries, page);
+fn write(answer: &v1::TimelineResponse, page: &mut TextPage) {
+    write_spark(&answer.entries, page);
     let mut from = 0;
-    while let Some(first) = output.entries.get(from) {
-        let day = when::day(first.time.0);
-        let same = output.entries[from..]
+    while let Some(first) = answer.entries.get(from) {
+        let day = when::day(time_of(first));
+        let same = answer.entries[from..]
             .iter()
-            .take_while(|entry| when::day(entry.time.0) == day)
+            .take_while(|entry| when::day(time_of(entry)) == day)
             .count();
         page.title(day);
-        write_day(&output.entries[from..from + same], page);
+        write_day(&answer.entries[from..from + same], page);
         from += same;
     }
-    page.aside(plural(output.entries.len() as u64, "event"));
-    listing::write_next(output.next.as_deref(), page);
+    page.aside(plural(answer.entries.len() as u64, "event"));
+    listing::write_next(&answer.next_page_token, page);
 }
 
 /// A sparkline of entries over time.
-fn write_spark(entries: &[TimelineEntryJson], page: &mut TextPage) {
-    let times = || entries.iter().map(|entry| entry.time.0.0);
+fn write_spark(entries: &[v1::TimelineEntry], page: &mut TextPage) {
+    let times = || entries.iter().map(|entry| time_of(entry).0);
     let (Some(first), Some(last)) = (times().min(), times().max()) else {
         return;
     };
@@ -146,7 +117,11 @@ fn write_spark(entries: &[TimelineEntryJson], page: &mut TextPage) {
     });
 }
 
-fn write_day(entries: &[TimelineEntryJson], page: &mut TextPage) {
+fn time_of(entry: &v1::TimelineEntry) -> Micros {
+    when::micros_of(entry.time.unwrap_or_default())
+}
+
+fn write_day(entries: &[v1::TimelineEntry], page: &mut TextPage) {
     let mut table = TextTable::new(&[
         ("", Align::Left),
         ("", Align::Right),
@@ -155,12 +130,13 @@ fn write_day(entries: &[TimelineEntryJson], page: &mut TextPage) {
         ("", Align::Left),
     ]);
     for entry in entries {
+        let event = entry.event.clone().unwrap_or_default();
         table.row(vec![
-            format!("  {}", when::hour_and_minute(entry.time.0)),
-            entry.event.id.to_string(),
-            entry.event.event_type.to_string(),
-            printable(&entry.event.session_name()),
-            listing::text(&entry.event),
+            format!("  {}", when::hour_and_minute(time_of(entry))),
+            event.id.to_string(),
+            type_name(event.r#type),
+            session_name(&event),
+            listing::text(&event),
         ]);
     }
     table.write_rows(page);

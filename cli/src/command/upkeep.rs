@@ -2,13 +2,11 @@
 
 use amem_client::v1;
 use clap::Args;
-use serde::Serialize;
 
 use crate::brain::target::{self, BrainTarget};
-use crate::brain::writable::{Writable, WriteArgs};
+use crate::brain::writable::{Writable, WriteArgs, write_commit};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::json::commit::CommitJson;
 use crate::output::context::CommandContext;
 
 #[derive(Debug, Args)]
@@ -36,17 +34,6 @@ pub(crate) struct CheckpointArgs {
     brain: BrainTarget,
 }
 
-#[derive(Serialize)]
-struct DecayOutput {
-    commit: CommitJson,
-}
-
-#[derive(Serialize)]
-struct CheckpointOutput {
-    generation: u64,
-    lsn: u64,
-}
-
 impl DecayArgs {
     pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let mut brain = Writable::open(cx, &self.brain)?;
@@ -54,11 +41,11 @@ impl DecayArgs {
             options: Some(self.writing.options(cx)),
             ..Default::default()
         };
-        let (_, commit) = brain.write(cx, request)?;
-        let output = DecayOutput { commit };
-        cx.done(Some(&brain.named), &output, |page| {
+        let answer = brain.write(cx, request)?;
+        let commit = answer.commit.clone().unwrap_or_default();
+        cx.changed(Some(&brain.named), &answer, |page| {
             page.line("strengths are computed as of now");
-            output.commit.write(page);
+            write_commit(&commit, page);
         })?;
         Ok(Exit::Ok)
     }
@@ -75,14 +62,10 @@ impl CheckpointArgs {
         let answer = remote.call(remote.client.brains().checkpoint_brain(request))?;
         let mut named = brain.opened.named(answer.moment.as_ref());
         named.generation = Some(answer.generation);
-        let output = CheckpointOutput {
-            generation: answer.generation,
-            lsn: named.lsn,
-        };
-        cx.done(Some(&named), &output, |page| {
+        cx.changed(Some(&named), &answer, |page| {
             page.line(format!(
                 "generation {} has everything up to LSN {}",
-                output.generation, output.lsn
+                answer.generation, named.lsn
             ));
         })?;
         Ok(Exit::Ok)

@@ -3,7 +3,8 @@
 use amem_client::{Question, v1};
 use amem_format::types::EdgeType;
 use clap::{Args, ValueEnum};
-use serde::Serialize;
+use prost::{Message, Name};
+use serde_json::Value;
 
 use super::side_edges::{self, SideEdges};
 use super::walk_tree::{self, EdgeArrows};
@@ -13,8 +14,7 @@ use crate::brain::opened::BrainHandle;
 use crate::brain::target::{self, BrainTarget};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::json::step::{self, StepJson};
-use crate::output::context::CommandContext;
+use crate::output::context::{CommandContext, message_json};
 use crate::types::{edge_type_numbers, parse_edge_type};
 
 #[derive(Debug, Args)]
@@ -118,15 +118,6 @@ struct WalkStyle {
 
 const REASONS: &[EdgeType] = &[EdgeType::CAUSED_BY, EdgeType::SUPPORTS];
 
-#[derive(Serialize)]
-struct WalkOutput {
-    as_of_lsn: Option<u64>,
-    steps: Vec<StepJson>,
-    #[serde(flatten)]
-    side: SideEdges,
-    cut: bool,
-}
-
 impl WhyArgs {
     pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let style = WalkStyle {
@@ -142,7 +133,7 @@ impl WhyArgs {
             include_forgotten: self.moment.include_forgotten,
             ..Default::default()
         };
-        let answer = |answer: v1::WhyResponse| (answer.steps, answer.truncated, answer.moment);
+        let answer = |answer: &v1::WhyResponse| (answer.steps.clone(), answer.truncated);
         self.from.walk(cx, &self.moment, &style, question, answer)
     }
 }
@@ -163,7 +154,7 @@ impl ImpactArgs {
             include_forgotten: self.moment.include_forgotten,
             ..Default::default()
         };
-        let answer = |answer: v1::ImpactResponse| (answer.steps, answer.truncated, answer.moment);
+        let answer = |answer: &v1::ImpactResponse| (answer.steps.clone(), answer.truncated);
         self.from.walk(cx, &self.moment, &style, question, answer)
     }
 }
@@ -185,12 +176,13 @@ impl TraverseArgs {
             include_forgotten: self.moment.include_forgotten,
             ..Default::default()
         };
-        let answer = |answer: v1::TraverseResponse| (answer.steps, answer.truncated, answer.moment);
+        let answer = |answer: &v1::TraverseResponse| (answer.steps.clone(), answer.truncated);
         self.from.walk(cx, &self.moment, &style, question, answer)
     }
 }
 
-type WalkAnswer = (Vec<v1::Step>, bool, Option<v1::Moment>);
+/// The steps, and whether there are more.
+type WalkAnswer = (Vec<v1::Step>, bool);
 
 impl WalkStart {
     /// Asks for a walk and shows its steps.
@@ -200,30 +192,35 @@ impl WalkStart {
         moment: &MomentArgs,
         style: &WalkStyle,
         question: impl FnOnce(u64) -> Q,
-        answer: impl FnOnce(Q::Answer) -> WalkAnswer,
-    ) -> Result<Exit, Failure> {
+        walked: impl FnOnce(&Q::Answer) -> WalkAnswer,
+    ) -> Result<Exit, Failure>
+    where
+        Q::Answer: Message + Name,
+    {
         let opened = BrainHandle::open(cx, &self.brain)?;
         let id = self.id.number_at(cx, &opened, moment.as_of())?;
-        let (steps, cut, at) = answer(opened.ask(cx, question(id))?);
-        let (steps, at) = (step::steps(&steps)?, at.as_ref());
+        let answer = opened.ask(cx, question(id))?;
+        let ((steps, cut), at) = (walked(&answer), Q::moment(&answer));
         let side = match style.side_edges {
             None => SideEdges::default(),
             Some((types, is_backwards)) => {
                 side_edges::look_up(cx, &opened, at, &steps, types, is_backwards)?
             }
         };
-        let output = WalkOutput {
-            as_of_lsn: moment.answered(at),
-            steps,
-            side,
-            cut,
+        let data = match cx.is_json() {
+            false => Value::Null,
+            true => {
+                let mut data = message_json(&answer)?;
+                side.add_to(&mut data);
+                data
+            }
         };
-        cx.answer(Some(&opened.named(at)), &output, |page| {
-            walk_tree::write_tree(&output.steps, style.arrows, &output.side, page);
-            if output.steps.len() == 1 && !output.cut {
+        cx.answer(Some(&opened.named(at)), &data, |page| {
+            walk_tree::write_tree(&steps, style.arrows, &side, page);
+            if steps.len() == 1 && !cut {
                 page.aside(style.alone);
             }
-            if output.cut {
+            if cut {
                 page.aside("there is more: --limit and --depth show it");
             }
             opened.write_notes(page);

@@ -1,14 +1,17 @@
 //! The steps of a walk, drawn as a tree.
 
-use super::side_edges::SideEdges;
-use crate::json::step::StepJson;
+use amem_client::v1;
+
+use super::side_edges::{SideEdges, id_of};
+use crate::json::event::{edge_name, is_stub};
 use crate::listing::line_with;
 use crate::render::{Branch, TextPage, tree};
 
-fn line_of(step: &StepJson, side: &SideEdges) -> String {
-    match &step.event {
+fn line_of(step: &v1::Step, side: &SideEdges) -> String {
+    let id = id_of(step);
+    match step.event.as_ref().filter(|event| !is_stub(event)) {
         Some(event) => {
-            let replaced_by = side.replaced_by.get(&step.id);
+            let replaced_by = side.replaced_by.get(&id);
             let replaced_by = replaced_by.map(|by| format!("replaced by {by}"));
             let is_superseded = step.superseded && replaced_by.is_none();
             let superseded = is_superseded.then(|| "superseded".to_owned());
@@ -18,7 +21,7 @@ fn line_of(step: &StepJson, side: &SideEdges) -> String {
                 replaced_by.into_iter().chain(superseded).chain(contested),
             )
         }
-        None => format!("{} (forgotten)", step.id),
+        None => format!("{id} (forgotten)"),
     }
 }
 
@@ -33,20 +36,20 @@ pub(crate) enum EdgeArrows {
 /// Parents precede their children, so the tree is built from the end. An edge to a step elsewhere in the tree is one
 /// line.
 pub(crate) fn write_tree(
-    steps: &[StepJson],
+    steps: &[v1::Step],
     arrows: EdgeArrows,
     side: &SideEdges,
     page: &mut TextPage,
 ) {
     let mut made: Vec<Branch> = Vec::with_capacity(steps.len());
     for step in steps {
-        let via = match (step.edge, arrows, step.incoming) {
+        let via = match (edge_name(step.r#type), arrows, step.incoming) {
             (None, ..) => String::new(),
             (Some(edge), EdgeArrows::One, _) => format!("{edge}: "),
             (Some(edge), EdgeArrows::Each, false) => format!("{edge} → "),
             (Some(edge), EdgeArrows::Each, true) => format!("← {edge} "),
         };
-        let elsewhere = side.more.iter().filter(|edge| edge.from == step.id);
+        let elsewhere = side.more.iter().filter(|edge| edge.from == id_of(step));
         let elsewhere = elsewhere.map(|edge| Branch {
             text: format!("{}: {} (shown elsewhere)", edge.edge_type, edge.to),
             children: Vec::new(),

@@ -1,10 +1,7 @@
 //! `amemctl watch`: the commits of a brain, as they are made.
 
-use amem_client::v1;
-use amem_client::v1::change::Change as Of;
+use amem_client::{Timestamp, v1};
 use clap::Args;
-use serde::Serialize;
-use serde_json::{Value, json};
 
 use super::watch_lines::{kind_of, words};
 use crate::args::selection::{ScopeArgs, TypeArgs};
@@ -13,7 +10,6 @@ use crate::brain::opened::{BrainHandle, DaemonBrain};
 use crate::brain::target::{self, BrainTarget};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::json::event::Time;
 use crate::output::context::CommandContext;
 use crate::render::{TextPage, clipped, printable};
 use crate::vitals::job_name;
@@ -49,25 +45,6 @@ pub(crate) struct WatchArgs {
     kinds: TypeArgs,
     #[command(flatten)]
     scoped: ScopeArgs,
-}
-
-#[derive(Serialize)]
-struct JobLine {
-    job: String,
-    started: Option<Time>,
-    ended: Option<Time>,
-    failed: bool,
-    message: String,
-}
-
-#[derive(Serialize)]
-struct CommitLine {
-    lsn: u64,
-    time: Option<Time>,
-    kind: String,
-    principal: String,
-    agent: String,
-    changes: Vec<Value>,
 }
 
 impl WatchArgs {
@@ -106,134 +83,50 @@ impl WatchArgs {
         }
         while self.count.is_none_or(|count| seen < count) {
             let commit = cx.daemon()?.wait_silently(commits.next())?;
-            match &commit.job {
-                Some(job) => show_job(cx, job)?,
-                None => {
-                    show(cx, &commit)?;
-                    seen += 1;
-                }
-            }
+            show(cx, &commit)?;
+            seen += u64::from(commit.job.is_none());
         }
         Ok(Exit::Ok)
     }
 }
 
 fn show(cx: &mut CommandContext, commit: &v1::SubscribeResponse) -> Result<(), Failure> {
-    let moment = commit.moment.clone().unwrap_or_default();
-    let line = CommitLine {
-        lsn: moment.lsn,
-        time: Time::maybe(moment.time)?,
-        kind: kind_of(commit.kind()),
-        principal: commit.principal.clone(),
-        agent: commit.agent.clone(),
-        changes: commit
-            .changes
-            .iter()
-            .filter_map(|change| change.change.as_ref())
-            .map(json_of)
-            .collect::<Result<_, _>>()?,
-    };
     if cx.is_json() {
-        cx.line(&line)?;
+        cx.message_line(commit)?;
     } else {
         let mut page = cx.page();
-        write(&line, commit, &mut page)?;
+        match &commit.job {
+            Some(job) => write_job(job, &mut page),
+            None => write(commit, &mut page)?,
+        }
         cx.text(&page)?;
     }
     // Show each commit at once, not when the buffer is full.
     cx.finish()
 }
 
-fn show_job(cx: &mut CommandContext, job: &v1::Job) -> Result<(), Failure> {
-    let line = JobLine {
-        job: job_name(job.kind()),
-        started: Time::maybe(job.start_time)?,
-        ended: Time::maybe(job.end_time)?,
-        failed: job.state() == v1::JobState::Failed,
-        message: job.message.clone(),
-    };
-    if cx.is_json() {
-        cx.line(&line)?;
-    } else {
-        let clock = line
-            .ended
-            .map(|time| when::time_of_day(time.0))
-            .unwrap_or_default();
-        let failed = if line.failed { "failed: " } else { "" };
-        let mut page = cx.page();
-        page.title(format!("{:>6}  {clock}  {}", "job", line.job));
-        let text = format!("{:>8}{failed}{}", "", printable(&line.message));
-        page.drawn(&clipped(&text, page.style().columns()));
-        cx.text(&page)?;
-    }
-    cx.finish()
+fn clock(time: Option<Timestamp>) -> String {
+    time.map_or_else(String::new, |time| when::time_of_day(when::micros_of(time)))
 }
 
-fn write(
-    line: &CommitLine,
-    commit: &v1::SubscribeResponse,
-    page: &mut TextPage,
-) -> Result<(), Failure> {
-    let clock = line
-        .time
-        .map(|time| when::time_of_day(time.0))
-        .unwrap_or_default();
-    let who = authors::author(&line.principal, &line.agent, true);
-    let head = format!("{:>6}  {clock}  {:<12}  {who}", line.lsn, line.kind);
+fn write_job(job: &v1::Job, page: &mut TextPage) {
+    let is_failed = job.state() == v1::JobState::Failed;
+    let failed = if is_failed { "failed: " } else { "" };
+    let (clock, name) = (clock(job.end_time), job_name(job.kind()));
+    page.title(format!("{:>6}  {clock}  {name}", "job"));
+    let text = format!("{:>8}{failed}{}", "", printable(&job.message));
+    page.drawn(&clipped(&text, page.style().columns()));
+}
+
+fn write(commit: &v1::SubscribeResponse, page: &mut TextPage) -> Result<(), Failure> {
+    let moment = commit.moment.clone().unwrap_or_default();
+    let (clock, kind) = (clock(moment.time), kind_of(commit.kind()));
+    let who = authors::author(&commit.principal, &commit.agent, true);
+    let head = format!("{:>6}  {clock}  {kind:<12}  {who}", moment.lsn);
     page.title(head.trim_end());
     for change in commit.changes.iter().filter_map(|c| c.change.as_ref()) {
         let text = format!("{:>8}{}", "", words(change)?);
         page.drawn(&clipped(&text, page.style().columns()));
     }
     Ok(())
-}
-
-/// The kind of change, and fields named as in other answers.
-fn json_of(change: &Of) -> Result<Value, Failure> {
-    use crate::json::event::{EdgeJson, EventJson, edge_type_of, whole};
-    let edge = |edge| Ok::<_, Failure>(json!(EdgeJson::of(edge)?));
-    Ok(match change {
-        Of::Event(event) => match whole(event)? {
-            Some(_) => json!({"event": EventJson::of(event)?}),
-            None => json!({"event": {"id": event.id}}),
-        },
-        Of::Edge(of) => json!({"edge": edge(of)?}),
-        // A retracted edge has no time.
-        Of::RetractedEdge(of) => json!({"retracted_edge": {
-            "source": of.source,
-            "target": of.target,
-            "type": edge_type_of(of.r#type)?,
-        }}),
-        Of::Belief(of) => json!({"belief": {
-            "id": of.event_id,
-            "confidence": crate::json::event::number(of.confidence),
-            "lambda": crate::json::event::number(of.lambda),
-            "pinned": of.pinned,
-            "forgotten": of.forgotten,
-            "compressed": of.compressed,
-        }}),
-        Of::Attributes(of) => json!({"attributes": {
-            "id": of.event_id,
-            "attributes": serde_json::from_str::<Value>(&of.attributes_json).unwrap_or(Value::Null),
-        }}),
-        Of::Vector(of) => json!({"vector": {"id": of.event_id}}),
-        Of::Touch(of) => {
-            let touched = of
-                .touched
-                .iter()
-                .map(|t| json!({"id": t.event_id, "count": t.count}));
-            json!({"touched": touched.collect::<Vec<_>>()})
-        }
-        Of::Decay(of) => json!({"decay": Time::of(of.time)?}),
-        Of::SessionOpened(of) => json!({"session_opened": {
-            "id": of.session_id, "key": of.key, "agent": of.agent, "reopened": of.reopened,
-        }}),
-        Of::SessionClosed(of) => json!({"session_closed": {
-            "id": of.session_id, "outcome": of.outcome,
-        }}),
-        Of::SettingsJson(of) => {
-            json!({"settings": serde_json::from_str::<Value>(of).unwrap_or(Value::Null)})
-        }
-        Of::ErasedEventId(id) => json!({"erased": id}),
-    })
 }

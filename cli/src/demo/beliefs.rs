@@ -87,9 +87,11 @@ pub(super) fn remember(demo: &mut Demo, page: &mut Transcript<'_>) -> Result<(),
     let ids: Vec<_> = (0..view.nodes()).map(|id| id.to_string()).collect();
     let get = format!("get marina {} --edges --no-touch", ids.join(" "));
     let events = demo.json(&get, &[])?["events"].take();
-    let all_edges = rows(&events)
-        .iter()
-        .flat_map(|event| rows(&event["outgoing"]));
+    let all_edges = rows(&events).iter().flat_map(|event| {
+        let id = number(&event["id"]);
+        let edges = rows(&event["edges"]).iter();
+        edges.filter(move |edge| number(&edge["source"]) == id)
+    });
     let counts = [
         ("events", count_types(rows(&events).iter())),
         ("edges", count_types(all_edges)),
@@ -109,13 +111,14 @@ pub(super) fn remember(demo: &mut Demo, page: &mut Transcript<'_>) -> Result<(),
     Ok(())
 }
 
-/// Counts events or edges by type.
-fn count_types<'r>(rows: impl Iterator<Item = &'r Value>) -> BTreeMap<&'r str, u64> {
+/// Counts events or edges by type, such as `caused-by`.
+fn count_types<'r>(rows: impl Iterator<Item = &'r Value>) -> BTreeMap<String, u64> {
     let mut counts = BTreeMap::new();
     for row in rows {
-        *counts
-            .entry(row["type"].as_str().unwrap_or_default())
-            .or_default() += 1;
+        let name = row["type"].as_str().unwrap_or_default();
+        let name = name.trim_start_matches("EVENT_TYPE_");
+        let name = name.trim_start_matches("EDGE_TYPE_").to_ascii_lowercase();
+        *counts.entry(name.replace('_', "-")).or_default() += 1;
     }
     counts
 }
@@ -123,15 +126,15 @@ fn count_types<'r>(rows: impl Iterator<Item = &'r Value>) -> BTreeMap<&'r str, u
 pub(super) fn search(demo: &mut Demo, page: &mut Transcript<'_>) -> Result<(), Failure> {
     let hits = hits(demo, page)?;
     let is_sum = |hit: &Value| {
-        let part = |name| hit[name].as_f64().unwrap_or(f64::NAN);
-        let parts: f64 = ["text", "vector", "neighbours", "session"]
+        let part = |name| hit[name].as_f64().unwrap_or_default();
+        let parts: f64 = ["textScore", "vectorScore", "neighbourScore", "sessionScore"]
             .map(part)
             .iter()
             .sum();
         (parts - part("score")).abs() < 1e-5
     };
     check!(page, "each score is the sum of its parts" => rows(&hits).iter().all(is_sum) && rows(&hits).len() == 3);
-    check!(page, "what is believed now comes first" => hits[0]["event"]["id"] == CHAIN[2]);
+    check!(page, "what is believed now comes first" => number(&hits[0]["event"]["id"]) == CHAIN[2]);
     Ok(())
 }
 
@@ -176,7 +179,7 @@ pub(super) fn correct(demo: &mut Demo, page: &mut Transcript<'_>) -> Result<(), 
     let is_agreed = head.id == done.new && !after.contested;
     check!(page, "two agents do not disagree: there is one newest belief" => is_agreed);
     show_chain(demo, page, &chain, &done)?;
-    let is_first = hits(demo, page)?[0]["event"]["id"] == done.new;
+    let is_first = number(&hits(demo, page)?[0]["event"]["id"]) == done.new;
     check!(page, "asked again, the correction comes first, and nothing that it replaced" => is_first);
     demo.correction = done;
     Ok(())
@@ -224,7 +227,7 @@ fn show_chain(
     check!(page, "four beliefs, of which the last holds" => chain.iter().map(|event| event.id).eq(expected));
     check!(page, "each was replaced by the commit of the next one" => is_in_order);
     let newest = events.as_array().and_then(|events| events.last());
-    let reason = newest.map_or(&Value::Null, |event| &event["attributes"]["amem.reason"]);
+    let reason = newest.map_or(&Value::Null, |event| &event["reason"]);
     check!(page, "the reason is kept: {}", CORRECTION[1] => reason == CORRECTION[1]);
     Ok(())
 }
@@ -235,7 +238,10 @@ pub(super) fn as_of(demo: &mut Demo, page: &mut Transcript<'_>) -> Result<(), Fa
     let then = demo.json(&resolve, &[])?["head"].take();
     let now = demo.head(BACKUP)?;
     let confidence = then["confidence"].as_f64().unwrap_or_default();
-    let (id, text) = (&then["id"], then["text"].as_str().unwrap_or_default());
+    let (id, text) = (
+        number(&then["id"]),
+        then["text"].as_str().unwrap_or_default(),
+    );
     page.row(format_args!(
         "{:<12} {confidence:.2} [{id}] {text}",
         format!("at commit {before}")
@@ -244,7 +250,7 @@ pub(super) fn as_of(demo: &mut Demo, page: &mut Transcript<'_>) -> Result<(), Fa
         "{:<12} {:.2} [{}] {}",
         "now", now.confidence, now.id, now.text
     ))?;
-    check!(page, "then the old belief held, with its full confidence" => *id == done.old && confidence > 0.8);
+    check!(page, "then the old belief held, with its full confidence" => id == done.old && confidence > 0.8);
     check!(page, "now the new one holds" => now.id == done.new);
     Ok(())
 }
@@ -262,17 +268,20 @@ pub(super) fn compress(demo: &mut Demo, page: &mut Transcript<'_>) -> Result<(),
         "compress marina marina/planning --agent planner",
         &[SUMMARY],
     )?;
-    let get = format!("get marina {} --no-touch", done["id"]);
+    let id = number(&done["eventId"]);
+    let get = format!("get marina {id} --no-touch");
     demo.show(page, &get, &[])?;
     let episode = &demo.json(&(get + " --edges"), &[])?["events"][0];
-    let edges = rows(&episode["incoming"]).iter();
-    let parts = edges.filter(|edge| edge["type"] == "part-of");
+    let edges = rows(&episode["edges"]).iter();
+    let edges = edges.filter(|edge| number(&edge["target"]) == id);
+    let parts = edges.filter(|edge| edge["type"] == "EDGE_TYPE_PART_OF");
     let parts: HashSet<u64> = parts.map(|edge| number(&edge["source"])).collect();
-    let is_whole = done["edges"] == parts.len() && !parts.is_empty() && episode["text"] == SUMMARY;
+    let has_edges = number(&done["edges"]) == parts.len() as u64 && !parts.is_empty();
+    let is_whole = has_edges && episode["text"] == SUMMARY;
     check!(page, "{} events are part of it, each by an edge", parts.len() => is_whole);
     let (after, all) = (listed("")?, listed("--compressed")?);
     let (many, few) = (before.len(), after.len());
-    let is_left_out = after.is_disjoint(&parts) && after.contains(&number(&done["id"]));
+    let is_left_out = after.is_disjoint(&parts) && after.contains(&id);
     let is_left_out = is_left_out && many + 1 == few + parts.len();
     check!(page, "a listing had {many} events, and has {few} now, unless it asks for all" => is_left_out);
     let has_all = parts.is_subset(&all) && all.len() == many + 1;
@@ -288,15 +297,19 @@ pub(super) fn decay(demo: &mut Demo, page: &mut Transcript<'_>) -> Result<(), Fa
     let half_life = HALF_LIFE.as_micros() as f64;
     let per_day = Micros::DAY as f64 / half_life * std::f64::consts::LN_2;
     let add = format!("add marina --confidence 0.8 --lambda {per_day} --agent planner");
-    let pinned = demo.json(&add, &["Pier B is closed until further notice."])?["id"].take();
+    let added = |text: &str| {
+        let answer = demo.json(&add, &[text])?;
+        Ok::<u64, Failure>(number(&answer["eventIds"][0]))
+    };
+    let pinned = added("Pier B is closed until further notice.")?;
     demo.json(&format!("pin marina {pinned}"), &[])?;
-    let loose = demo.json(&add, &["A swan sits on pier A."])?["id"].take();
+    let loose = added("A swan sits on pier A.")?;
     std::thread::sleep(HALF_LIFE);
     let run = demo.json("decay marina --agent planner", &[])?;
     let after = demo.json(&format!("get marina {pinned} {loose} --no-touch"), &[])?;
     let (pinned, loose) = (&after["events"][0], &after["events"][1]);
     let at = |time: &Value| time::parse(time.as_str().unwrap_or_default());
-    let age = (at(&run["commit"]["time"])?.0 - at(&loose["created_at"])?.0) as f64;
+    let age = (at(&run["commit"]["time"])?.0 - at(&loose["createdAt"])?.0) as f64;
     let (half, passed) = (HALF_LIFE.as_millis(), age / 1000.0);
     page.show(format_args!(
         "two notes, made to halve every {half} ms; {passed:.0} ms later:"
@@ -312,7 +325,7 @@ pub(super) fn decay(demo: &mut Demo, page: &mut Transcript<'_>) -> Result<(), Fa
     let has_faded = (faded - expected).abs() < 1e-4 && faded < 0.8 / 1.9;
     check!(page, "one has faded, by the formula" => has_faded);
     let is_as_added = |value: &Value| (value.as_f64().unwrap_or(f64::NAN) - 0.8).abs() < 1e-6;
-    let has_lasted = is_as_added(&pinned["strength"]) && pinned["flags"][0] == "pinned";
+    let has_lasted = is_as_added(&pinned["strength"]) && pinned["pinned"] == true;
     check!(page, "the pinned one has not" => has_lasted);
     let is_same = is_as_added(&pinned["confidence"]) && is_as_added(&loose["confidence"]);
     check!(page, "their confidence is the same as before" => is_same);

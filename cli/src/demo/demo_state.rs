@@ -132,6 +132,10 @@ pub(super) fn rows(list: &Value) -> &[Value] {
     list.as_array().map_or(&[], Vec::as_slice)
 }
 
+/// A number of 64 bits: messages have it as a text, and leave 0 out.
 pub(super) fn number(value: &Value) -> u64 {
-    value.as_u64().unwrap_or_default()
+    match value {
+        Value::String(text) => text.parse().unwrap_or_default(),
+        value => value.as_u64().unwrap_or_default(),
+    }
 }

@@ -65,8 +65,8 @@ pub(super) fn erase(demo: &mut Demo, page: &mut Transcript<'_>) -> Result<(), Fa
     }
     for id in &secret.ids {
         let event = &demo.json(&format!("get marina {id} --no-touch"), &[])?["events"][0];
-        let is_empty = event["text"] == "" && event["attributes"].is_null();
-        let is_stub = is_empty && event["flags"][0] == "erased" && event["created_at"].is_string();
+        let is_empty = event["text"].is_null() && event["attributesJson"].is_null();
+        let is_stub = is_empty && event["erased"] == true && event["createdAt"].is_string();
         check!(page, "event {id} is still there, empty, and marked as erased" => is_stub);
     }
     check!(page, "this process, which follows the file, finds nothing" => texts_with_word(&reader)? == 0);
@@ -91,7 +91,7 @@ fn add_secret(demo: &Demo) -> Result<Secret, Failure> {
     let (before, mut ids) = (demo.view()?.lsn().0, Vec::new());
     let add = format!("add marina --attribute code={WORD} --agent planner");
     for text in SECRETS {
-        ids.push(number(&demo.json(&add, &[text])?["id"]));
+        ids.push(number(&demo.json(&add, &[text])?["eventIds"][0]));
         if ids.len() == 1 {
             demo.json("checkpoint marina", &[])?;
         }

@@ -115,7 +115,7 @@ impl<'a> EventImport<'a> {
         let Some(brain) = self.brain.as_mut().filter(|_| !self.is_dry) else {
             return Ok(None);
         };
-        let (answer, _) = brain.write(self.cx, change)?;
+        let answer = brain.write(self.cx, change)?;
         Ok(Some(answer))
     }
 

@@ -1,12 +1,14 @@
-//! Events and edges: the same form in answers and in exported lines.
+//! Events, edges and times in words, and as exported lines have them.
+
+use std::collections::HashMap;
 
 use amem_client::{Timestamp, v1};
 use amem_format::attributes::ORIGIN;
-use amem_format::event::{Attributes, Edge};
+use amem_format::event::Edge;
 use amem_format::{EdgeType, EventType, Flags, Micros};
 use amem_query::time;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use uuid::Uuid;
 
 use crate::authors;
 use crate::exit::Exit;
@@ -86,122 +88,47 @@ pub(crate) fn number(value: f32) -> serde_json::Value {
     serde_json::from_str(&value.to_string()).unwrap_or(serde_json::Value::Null)
 }
 
-#[derive(Debug, Serialize)]
-pub(crate) struct EventJson {
-    pub(crate) id: u64,
-    #[serde(rename = "type")]
-    pub(crate) event_type: EventType,
-    pub(crate) created_at: Time,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) event_time: Option<Time>,
-    pub(crate) session: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) session_key: Option<String>,
-    pub(crate) confidence: f32,
-    pub(crate) strength: f32,
-    pub(crate) lambda: f32,
-    pub(crate) access_count: u32,
-    pub(crate) last_accessed: Time,
-    pub(crate) flags: Vec<&'static str>,
-    pub(crate) text: String,
-    /// The principal that recorded it, and the agent's name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) by: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) agent: Option<String>,
-    /// Why it replaced another.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) reason: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) attributes: Option<Attributes>,
-    pub(crate) has_vector: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) vector: Option<Vec<f32>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) space: Option<Uuid>,
+/// True for a forgotten event that others are reached through: it has no more than an id.
+pub(crate) fn is_stub(event: &v1::Event) -> bool {
+    event.created_at.is_none()
 }
 
-impl EventJson {
-    pub(crate) fn of(event: &v1::Event) -> Result<Self, Failure> {
-        let attributes = match event.attributes_json.as_str() {
-            "" => None,
-            json => Some(serde_json::from_str(json).map_err(|e| odd("attributes", e))?),
-        };
-        let vector = event.vector.as_ref();
-        let (space, vector) = (
-            vector.and_then(|v| v.space.parse().ok()),
-            vector.map(|v| v.values.clone()),
-        );
-        Ok(Self {
-            id: event.id,
-            event_type: type_of(event.r#type)?,
-            created_at: Time::of(event.created_at)?,
-            event_time: Time::maybe(event.event_time)?,
-            session: event.session_id,
-            session_key: given(&event.session_key),
-            confidence: event.confidence,
-            strength: event.strength,
-            lambda: event.lambda,
-            access_count: event.access_count,
-            last_accessed: Time::of(event.last_accessed)?,
-            flags: flags_of(event),
-            text: event.text.clone(),
-            by: given(&event.by),
-            agent: given(&event.agent),
-            reason: given(&event.reason),
-            attributes,
-            has_vector: event.vector_present,
-            vector,
-            space,
-        })
-    }
+/// Who recorded an event, in words; empty if unknown.
+pub(crate) fn author(event: &v1::Event) -> String {
+    authors::author(&event.by, &event.agent, !is_merged(event))
+}
 
-    pub(crate) fn list(events: &[v1::Event]) -> Result<Vec<Self>, Failure> {
-        events.iter().map(Self::of).collect()
-    }
+/// The agent that recorded an event, else the user.
+pub(crate) fn author_short(event: &v1::Event) -> String {
+    authors::short(&event.by, &event.agent, !is_merged(event))
+}
 
-    /// Who recorded it, in words; empty if unknown.
-    pub(crate) fn author(&self) -> String {
-        let (by, agent) = self.author_names();
-        authors::author(by, agent, !self.is_merged())
-    }
+/// True if another brain recorded it first, perhaps on another machine.
+fn is_merged(event: &v1::Event) -> bool {
+    let keys = serde_json::from_str::<HashMap<String, IgnoredAny>>(&event.attributes_json);
+    keys.is_ok_and(|keys| keys.contains_key(ORIGIN))
+}
 
-    /// The agent that recorded it, else the user.
-    pub(crate) fn author_short(&self) -> String {
-        let (by, agent) = self.author_names();
-        authors::short(by, agent, !self.is_merged())
-    }
-
-    pub(crate) fn author_names(&self) -> (&str, &str) {
-        (
-            self.by.as_deref().unwrap_or_default(),
-            self.agent.as_deref().unwrap_or_default(),
-        )
-    }
-
-    /// True if another brain recorded it first, perhaps on another machine.
-    fn is_merged(&self) -> bool {
-        let attributes = self.attributes.as_ref();
-        attributes.is_some_and(|attributes| attributes.contains_key(ORIGIN))
-    }
-
-    /// The key, else the number.
-    pub(crate) fn session_name(&self) -> String {
-        match &self.session_key {
-            Some(key) => key.clone(),
-            None => self.session.to_string(),
-        }
+/// The key of an event's session, else its number.
+pub(crate) fn session_name(event: &v1::Event) -> String {
+    match event.session_key.as_str() {
+        "" => event.session_id.to_string(),
+        key => key.to_owned(),
     }
 }
 
-/// A name that is not empty.
-fn given(name: &str) -> Option<String> {
-    Some(name.to_owned()).filter(|name| !name.is_empty())
+/// The name of a type of events; `?` if no version has it.
+pub(crate) fn type_name(number: i32) -> String {
+    type_of(number).map_or_else(|_| "?".to_owned(), |event_type| event_type.to_string())
 }
 
-/// `None` for a stub: a forgotten event that others are reached through.
-pub(crate) fn whole(event: &v1::Event) -> Result<Option<EventJson>, Failure> {
-    event.created_at.map(|_| EventJson::of(event)).transpose()
+/// The name of a type of edges; `None` for a step that no edge led to.
+pub(crate) fn edge_name(number: i32) -> Option<String> {
+    let edge_type = edge_type_of(number);
+    edge_type.map_or_else(
+        |_| Some("?".to_owned()),
+        |edge| edge.map(|edge| edge.to_string()),
+    )
 }
 
 pub(crate) fn type_of(number: i32) -> Result<EventType, Failure> {
@@ -223,7 +150,8 @@ pub(crate) fn edge_type_of(number: i32) -> Result<Option<EdgeType>, Failure> {
     }
 }
 
-fn flags_of(event: &v1::Event) -> Vec<&'static str> {
+/// The flags of an event by name.
+pub(crate) fn flags_of(event: &v1::Event) -> Vec<&'static str> {
     let set = [
         (event.pinned, Flags::PINNED),
         (event.forgotten, Flags::FORGOTTEN),
@@ -246,6 +174,7 @@ pub(crate) fn odd(what: &str, why: impl std::fmt::Display) -> Failure {
     )
 }
 
+/// An edge of a file that is not open as a brain.
 #[derive(Debug, Serialize)]
 pub(crate) struct EdgeJson {
     pub(crate) source: u64,
@@ -254,18 +183,6 @@ pub(crate) struct EdgeJson {
     pub(crate) edge_type: EdgeType,
     pub(crate) weight: f32,
     pub(crate) created_at: Time,
-}
-
-impl EdgeJson {
-    pub(crate) fn of(edge: &v1::Edge) -> Result<Self, Failure> {
-        Ok(Self {
-            source: edge.source,
-            target: edge.target,
-            edge_type: edge_type_of(edge.r#type)?.ok_or_else(|| odd("edge", "it is of no type"))?,
-            weight: edge.weight,
-            created_at: Time::of(edge.created_at)?,
-        })
-    }
 }
 
 impl From<&Edge> for EdgeJson {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use amem_tests::programs::number;
 use serde_json::{Value, json};
 
 use crate::served::{backups, check};
@@ -16,11 +17,11 @@ fn edges_pins_and_forgetting_are_done_and_undone() {
         "3 ─related-to→ 1",
     );
     let told = tool.data("get work 3 --edges --no-touch", 0);
-    let edges = told["events"][0]["outgoing"].as_array().unwrap().clone();
+    let edges = told["events"][0]["edges"].as_array().unwrap().clone();
     assert!(
         edges
             .iter()
-            .any(|e| e["type"] == "related-to" && e["weight"] == 0.4)
+            .any(|e| e["type"] == "EDGE_TYPE_RELATED_TO" && e["weight"] == 0.4)
     );
     check(
         &tool.text("unlink work 3 related-to 1"),
@@ -49,14 +50,14 @@ fn edges_pins_and_forgetting_are_done_and_undone() {
     check(&tool.text("restore work 1"), "restored: 1");
     check(&tool.text("-q pin work 2"), "");
     let pinned = tool.data("query work --order oldest", 0);
-    let flags: Vec<&Value> = pinned["events"]
+    let is_pinned: Vec<&Value> = pinned["events"]
         .as_array()
         .unwrap()
         .iter()
-        .map(|e| &e["flags"])
+        .map(|e| &e["pinned"])
         .collect();
-    assert_eq!(flags[0], &json!(["pinned"]));
-    assert_eq!(flags[1], &json!([]));
+    assert_eq!(is_pinned[0], &json!(true));
+    assert_eq!(is_pinned[1], &json!(null));
     tool.refused(
         "pin work 0 77",
         3,
@@ -85,16 +86,19 @@ fn sessions_are_listed_by_page_or_whole_and_never_truncated_silently() {
     };
     let first = tool.data("sessions list many", 0);
     assert_eq!(ids(&first).len(), 50);
-    let after = first["next"].as_str().unwrap();
+    let after = first["nextPageToken"].as_str().unwrap();
     let second = tool.data(&format!("sessions list many --after {after}"), 0);
     assert_eq!(ids(&first)[49], ids(&second)[0] + 1);
     let all = tool.data("sessions list many --all", 0);
-    assert_eq!(all["next"], Value::Null);
+    assert_eq!(all["nextPageToken"], Value::Null);
     let newest_first: Vec<u64> = (1..=COUNT as u64).rev().collect();
     assert_eq!(ids(&all), newest_first);
     // A page that has room for the last one says that nothing is behind it.
     let fits = tool.data(&format!("sessions list many --limit {COUNT}"), 0);
-    assert_eq!((ids(&fits), &fits["next"]), (newest_first, &Value::Null));
+    assert_eq!(
+        (ids(&fits), &fits["nextPageToken"]),
+        (newest_first, &Value::Null)
+    );
     let ran = tool.run(&words("sessions list many --all --limit 10"));
     assert_eq!(ran.exit, 2, "{ran:?}");
 }
@@ -121,7 +125,7 @@ fn sessions_are_opened_compressed_and_closed() {
     assert_eq!(shown["events"].as_array().unwrap().len(), 1, "{shown}");
     let all = tool.data("query work --compressed", 0);
     assert_eq!(all["events"].as_array().unwrap().len(), 5, "{all}");
-    assert_eq!(all["events"][1]["session_key"], "monday");
+    assert_eq!(all["events"][1]["sessionKey"], "monday");
     check(
         &tool.text("sessions close work tuesday --outcome quiet"),
         "session 2 is closed",
@@ -153,11 +157,11 @@ fn sessions_are_opened_compressed_and_closed() {
     let again = tool.data("sessions show work monday", 0);
     let spans = &again["session"]["spans"];
     assert_eq!(
-        (&again["session"]["span_count"], &spans[0]["outcome"]),
-        (&2.into(), &"all is well".into())
+        (&again["session"]["spanCount"], &spans[0]["outcome"]),
+        (&"2".into(), &"all is well".into())
     );
-    assert_eq!(spans[0]["episode_ids"], serde_json::json!([4, 7]));
-    assert_eq!(spans[1]["episode_ids"], serde_json::json!([7]));
+    assert_eq!(spans[0]["episodeIds"], json!(["4", "7"]));
+    assert_eq!(spans[1]["episodeIds"], json!(["7"]));
     assert!(
         tool.told("sessions show work monday")
             .contains("AGO closed AGO: all is well 6 4 7")
@@ -186,11 +190,12 @@ fn erase_shows_the_event_first_and_removes_it_for_good() {
     );
     assert!(shown.contains("nothing was erased"));
     let told = tool.data("erase work 4 --yes", 0);
-    assert_eq!(told["events"], json!([4]));
+    assert!(number(&told["commit"]["lsn"]) > 0, "{told}");
+    assert!(number(&told["generation"]) > 1, "{told}");
     let event = tool.data("get work 4 --no-touch", 0)["events"][0].clone();
     assert_eq!(
-        (&event["text"], &event["flags"]),
-        (&"".into(), &json!(["erased"]))
+        (&event["text"], &event["erased"]),
+        (&Value::Null, &json!(true))
     );
     let brains = tool.home().join(".local/share/amem/brains");
     for file in walk(&brains) {
@@ -220,11 +225,11 @@ fn decay_fading_and_checkpoints() {
         tool.told("decay work")
             .starts_with("strengths are computed as of now")
     );
-    assert_eq!(tool.data("fading work", 0)["events"], json!([]));
+    assert_eq!(tool.data("fading work", 0)["events"], Value::Null);
     let later = tool.data("fading work --at 2035-01-01 --below 0.9", 0);
     assert!(!later["events"].as_array().unwrap().is_empty(), "{later}");
     let folded = tool.data("checkpoint work", 0);
-    assert_eq!(folded["generation"], 2);
+    assert_eq!(folded["generation"], "2");
     assert_eq!(tool.data("info work", 0)["journal"]["commits"], 0);
 }
 
@@ -296,8 +301,8 @@ fn a_request_is_executed_once_under_its_id() {
     );
     let again = tool.data(&format!("add work --request-id {id} once"), 0);
     assert_eq!(
-        (&again["id"], &again["commit"]["replayed"]),
-        (&4.into(), &true.into())
+        (&again["eventIds"], &again["commit"]["replayed"]),
+        (&json!(["4"]), &true.into())
     );
     let ran = tool.run(&words(&format!("add work --request-id {id} another")));
     assert_eq!(ran.exit, 5, "{ran:?}");
@@ -307,10 +312,10 @@ fn a_request_is_executed_once_under_its_id() {
 fn get_says_what_is_believed_instead_of_a_corrected_event() {
     let tool = backups();
     let before = tool.data("get work 0", 0);
-    assert_eq!(before["events"][0]["believed_now"], Value::Null);
+    assert_eq!(before["events"][0]["believedNow"], Value::Null);
     let corrected = tool.data("correct work 0 Nightly backups take 40 minutes", 0);
     let after = tool.data("get work 0", 0);
-    assert_eq!(after["events"][0]["believed_now"], 4);
+    assert_eq!(after["events"][0]["believedNow"], "4");
     let shown = tool.text("get work 0");
     assert!(
         shown.contains("believed now  event 4, which replaced this"),
@@ -318,8 +323,8 @@ fn get_says_what_is_believed_instead_of_a_corrected_event() {
     );
     // The correction itself, and the moment before it.
     let newest = tool.data("get work 4", 0);
-    assert_eq!(newest["events"][0]["believed_now"], Value::Null);
-    let lsn = corrected["commit"]["lsn"].as_u64().unwrap() - 1;
+    assert_eq!(newest["events"][0]["believedNow"], Value::Null);
+    let lsn = number(&corrected["commit"]["lsn"]) - 1;
     let earlier = tool.data(&format!("get work 0 --as-of {lsn}"), 0);
-    assert_eq!(earlier["events"][0]["believed_now"], Value::Null);
+    assert_eq!(earlier["events"][0]["believedNow"], Value::Null);
 }

@@ -36,7 +36,7 @@ fn a_daemon_is_found_from_every_environment_of_its_user() {
         [("HOME", home)],
     );
     run(&mut bare(&tool, &with_data), &["brain", "create", "work"]);
-    let first = run(&mut bare(&tool, &with_data), &["status"])["pid"].clone();
+    let first = run(&mut bare(&tool, &with_data), &["status"])["status"]["pid"].clone();
     let lock = fs::read_to_string(moved.join("amem/brains/.amemd/lock")).unwrap();
     let socket = moved.join("amem/run/amemd.sock");
     let brains = fs::canonicalize(moved.join("amem/brains")).unwrap();
@@ -56,9 +56,9 @@ fn a_daemon_is_found_from_every_environment_of_its_user() {
     let login = [("HOME", home), ("XDG_RUNTIME_DIR", &*moved)];
     for variables in [&without[..], &login[..]] {
         let status = run(&mut bare(&tool, variables), &["status"]);
-        assert_eq!(status["pid"], first);
+        assert_eq!(status["status"]["pid"], first);
         let added = run(&mut bare(&tool, variables), &["add", "work", "found"]);
-        assert!(added["id"].is_u64(), "{added}");
+        assert_eq!(added["eventIds"].as_array().unwrap().len(), 1, "{added}");
     }
     run(&mut bare(&tool, &without), &["shutdown"]);
     // The next one has the same folder.
@@ -92,7 +92,7 @@ fn a_socket_that_is_not_the_daemons_is_refused_at_once() {
     let tool = Tool::new();
     let variables = [("HOME", tool.home())];
     run(&mut bare(&tool, &variables), &["brain", "create", "work"]);
-    let pid = run(&mut bare(&tool, &variables), &["status"])["pid"].clone();
+    let pid = run(&mut bare(&tool, &variables), &["status"])["status"]["pid"].clone();
     let refused = |socket: &Path| {
         let since = Instant::now();
         let mut command = bare(&tool, &variables);
@@ -122,7 +122,10 @@ fn a_long_home_folder_gets_a_short_socket() {
     let variables = [("HOME", &*home)];
     run(&mut bare(&tool, &variables), &["brain", "create", "work"]);
     let status = run(&mut bare(&tool, &variables), &["status"]);
-    let socket = status["socket"].as_str().unwrap_or_default().to_owned();
+    let socket = status["status"]["socket"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
     run(&mut bare(&tool, &variables), &["shutdown"]);
     let folder = Path::new(&socket).parent().unwrap();
     assert!(
@@ -221,7 +224,7 @@ fn days_and_times_are_local_unless_utc_is_asked_for() {
     assert!(shown.contains("2026-03-06T00:05:00Z"), "{shown}");
     let events: Value = serde_json::from_str(&run(&["--json", "get", "t", "0"])).unwrap();
     assert_eq!(
-        events["data"]["events"][0]["event_time"],
+        events["data"]["events"][0]["eventTime"],
         json!("2026-03-06T00:05:00Z")
     );
     // The day of the timeline is the local one.

@@ -2,6 +2,7 @@
 
 use std::process::Stdio;
 
+use amem_tests::programs::number;
 use serde_json::Value;
 
 use crate::authors::our_name;
@@ -109,7 +110,7 @@ fn a_reason_reached_by_two_paths_is_shown_on_both() {
    └─ supports: 1 (shown elsewhere)",
     );
     let told = tool.data("impact work 1", 0);
-    assert_eq!(told["more"][0]["to"], 3, "{told}");
+    assert_eq!(told["sideEdges"][0]["toId"], "3", "{told}");
     check(
         &tool.text("why work 3 --limit 1"),
         "
@@ -123,10 +124,11 @@ fn search_results_show_the_parts_of_their_scores() {
     let tool = backups();
     let told = tool.data("search work which disk is slow", 0);
     let hits = told["hits"].as_array().unwrap();
-    assert_eq!(hits[0]["event"]["id"], 2, "{told}");
+    assert_eq!(hits[0]["event"]["id"], "2", "{told}");
     for hit in hits {
         let part = |name: &str| hit[name].as_f64().unwrap_or_default();
-        let sum = part("text") + part("vector") + part("neighbours") + part("session");
+        let parts = ["textScore", "vectorScore", "neighbourScore", "sessionScore"];
+        let sum: f64 = parts.map(part).iter().sum();
         assert!((part("score") - sum).abs() < 1e-5, "{hit}");
     }
     let text = tool.text("search work which disk is slow");
@@ -191,11 +193,12 @@ fn without_uses(data: &mut Value) {
     match data {
         Value::Object(fields) => {
             for name in [
-                "access_count",
-                "last_accessed",
+                "accessCount",
+                "lastAccessed",
                 "journal",
-                "last_commit",
+                "lastCommit",
                 "bytes",
+                "moment",
             ] {
                 fields.remove(name);
             }
@@ -238,15 +241,15 @@ fn commits_are_watched_from_any_lsn_that_is_held() {
         .map(|line| serde_json::from_str::<Value>(line).unwrap()["kind"].to_string())
         .collect();
     for kind in [
-        "unlink",
-        "forget",
-        "touch",
-        "decay",
-        "compress",
-        "close-session",
+        "UNLINK",
+        "FORGET",
+        "TOUCH",
+        "DECAY",
+        "COMPRESS",
+        "CLOSE_SESSION",
     ] {
         assert!(
-            kinds.contains(&format!("\"{kind}\"")),
+            kinds.contains(&format!("\"COMMIT_KIND_{kind}\"")),
             "{kind} in {kinds:?}, LSN {lsn}"
         );
     }
@@ -272,7 +275,8 @@ fn commits_are_watched_from_any_lsn_that_is_held() {
     assert!(
         lines
             .windows(2)
-            .all(|pair| pair[0]["lsn"].as_u64() < pair[1]["lsn"].as_u64())
+            .map(|pair| [0, 1].map(|at| number(&pair[at]["moment"]["lsn"])))
+            .all(|[before, after]| before < after)
     );
     let mut watching = tool.command();
     watching.args(["-q", "watch", "work", "--count", "1", "--after"]);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use amem_format::view::Direction;
 use amem_format::{EdgeType, EventType, NodeId};
-use amem_tests::programs::amemctl;
+use amem_tests::programs::{amemctl, list};
 use serde_json::{Value, json};
 
 use crate::daemon::ServedFolder;
@@ -58,7 +58,7 @@ impl ServedFolder {
     /// The texts that a search finds.
     fn found(&self, brain: &str, words: &str) -> Vec<String> {
         let data = self.data(&format!("search {brain} {words}"), 0);
-        let hits = data["hits"].as_array().unwrap_or_else(|| panic!("{data}"));
+        let hits = list(&data["hits"]);
         let text = |hit: &Value| hit["event"]["text"].as_str().unwrap_or_default().to_owned();
         hits.iter().map(text).collect()
     }

@@ -45,7 +45,7 @@ fn what_is_remembered_is_recalled_by_another_client_and_by_the_command_line() {
     );
     let found = user.prints(&["get", "memories", &id[1..], "--json"]);
     assert!(
-        found.contains("\"tester\"") && found.contains("decision"),
+        found.contains("\"tester\"") && found.contains("EVENT_TYPE_DECISION"),
         "{found}"
     );
 }
