@@ -64,7 +64,7 @@ class Bench:
         command = ["import", "--json", "--format", "conversation", turns, "--brain", name, "--socket", self.socket]
         answer = subprocess.run([self.programs / "amemctl", *command], check=True, stdout=subprocess.PIPE)
         imported = json.loads(answer.stdout)["data"]
-        if imported["events"] != len(conversation["turns"]):
+        if int(imported["events"]) != len(conversation["turns"]):
             sys.exit(f"{name}: {len(conversation['turns'])} turns, but {imported}")
         self.imported.add(name)
 

@@ -90,6 +90,7 @@ enum ExportFormat {
 }
 
 #[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 struct ExportOutput {
     output: String,
     format: &'static str,

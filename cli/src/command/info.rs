@@ -10,7 +10,7 @@ use amem_format::view::View;
 use amem_interop::Layout;
 use amem_query::embed::Embedder;
 use clap::Args;
-use serde::Serialize;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::brain::opened::{BrainHandle, DaemonBrain};
@@ -19,7 +19,7 @@ use crate::brain::target::{self, BrainTarget};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::brain::BrainName;
-use crate::json::event::Time;
+use crate::json::event::{Time, number};
 use crate::output::context::CommandContext;
 use crate::render::{Align, TextPage, TextTable, bytes, count, float, plural, printable};
 use crate::when::long as time;
@@ -37,7 +37,6 @@ pub(crate) struct InfoArgs {
     sections: bool,
 }
 
-#[derive(Serialize)]
 struct InfoOutput {
     bytes: u64,
     events: u64,
@@ -55,29 +54,14 @@ struct InfoOutput {
     fading_below: f32,
     history: u64,
     journal: Option<JournalSize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     sections: Option<Vec<SectionSize>>,
 }
 
-/// What the daemon reports of a brain whose file cannot be read from here.
-#[derive(Serialize)]
-struct RemoteInfo {
-    events: u64,
-    edges: u64,
-    dimension: u32,
-    space: Option<Uuid>,
-    base_bytes: u64,
-    journal_bytes: u64,
-}
-
-#[derive(Serialize)]
 struct TypeCount {
-    #[serde(rename = "type")]
     event_type: EventType,
     events: u64,
 }
 
-#[derive(Serialize)]
 struct JournalSize {
     commits: u64,
     bytes: u64,
@@ -85,12 +69,58 @@ struct JournalSize {
     torn: Option<String>,
 }
 
-#[derive(Serialize)]
 struct SectionSize {
     tag: u8,
     name: &'static str,
     offset: u64,
     bytes: u64,
+}
+
+impl InfoOutput {
+    fn json(&self) -> Value {
+        let types = self
+            .types
+            .iter()
+            .map(|count| json!({"type": count.event_type, "events": count.events}));
+        let journal = self.journal.as_ref().map(|journal| {
+            json!({
+                "commits": journal.commits,
+                "bytes": journal.bytes,
+                "room": journal.room,
+                "torn": journal.torn,
+            })
+        });
+        let mut data = json!({
+            "bytes": self.bytes,
+            "events": self.events,
+            "types": types.collect::<Vec<_>>(),
+            "edges": self.edges,
+            "sessions": self.sessions,
+            "dimension": self.dimension,
+            "space": self.space,
+            "builtInSpace": self.built_in_space,
+            "firstRecorded": self.first_recorded,
+            "lastRecorded": self.last_recorded,
+            "lastCommit": self.last_commit,
+            "origin": self.origin,
+            "decayRun": self.decay_run,
+            "fadingBelow": number(self.fading_below),
+            "history": self.history,
+            "journal": journal,
+        });
+        if let Some(sections) = &self.sections {
+            let sections = sections.iter().map(|section| {
+                json!({
+                    "tag": section.tag,
+                    "name": section.name,
+                    "offset": section.offset,
+                    "bytes": section.bytes,
+                })
+            });
+            data["sections"] = sections.collect();
+        }
+        data
+    }
 }
 
 impl InfoArgs {
@@ -110,7 +140,7 @@ impl InfoArgs {
             .map_err(|e| Failure::io("look at", path, &e))?
             .len();
         let output = self.output(&source, len)?;
-        cx.answer(Some(&source.named), &output, |page| {
+        cx.answer(Some(&source.named), &output.json(), |page| {
             write(&source, &output, page);
         })?;
         Ok(Exit::Ok)
@@ -125,24 +155,12 @@ impl InfoArgs {
         };
         let remote = cx.daemon()?;
         let answer = remote.call(remote.client.brains().get_brain(request))?;
-        let (status, info) = (
-            answer.status.unwrap_or_default(),
-            answer.info.unwrap_or_default(),
-        );
         let mut named = served.named().clone();
         if let Some(moment) = &answer.moment {
             named.saw(moment);
         }
-        let output = RemoteInfo {
-            events: status.events,
-            edges: status.edges,
-            dimension: info.dimension,
-            space: info.space.parse().ok(),
-            base_bytes: status.base_bytes,
-            journal_bytes: status.journal_bytes,
-        };
-        cx.answer(Some(&named), &output, |page| {
-            write_far(&named, &output, page)
+        cx.message(Some(&named), &answer, |page| {
+            write_far(&named, &answer, page);
         })?;
         Ok(Exit::Ok)
     }
@@ -298,7 +316,9 @@ fn write(source: &BrainSource, output: &InfoOutput, page: &mut TextPage) {
     }
 }
 
-fn write_far(named: &BrainName, output: &RemoteInfo, page: &mut TextPage) {
+fn write_far(named: &BrainName, answer: &v1::GetBrainResponse, page: &mut TextPage) {
+    let status = answer.status.clone().unwrap_or_default();
+    let dimension = answer.info.as_ref().map_or(0, |info| info.dimension);
     page.title(printable(named.name.as_deref().unwrap_or(&named.path)));
     if let Some(instance) = named.instance {
         page.field("instance", instance);
@@ -311,16 +331,16 @@ fn write_far(named: &BrainName, output: &RemoteInfo, page: &mut TextPage) {
         "state",
         format!("generation {generation}, LSN {}", named.lsn),
     );
-    page.field("events", count(output.events));
-    page.field("edges", count(output.edges));
+    page.field("events", count(status.events));
+    page.field("edges", count(status.edges));
     page.field(
         "vectors",
-        match output.dimension {
+        match dimension {
             0 => "none".to_owned(),
             n => format!("{n} numbers"),
         },
     );
-    let (base, journal) = (bytes(output.base_bytes), bytes(output.journal_bytes));
+    let (base, journal) = (bytes(status.base_bytes), bytes(status.journal_bytes));
     page.field("size", format!("{base}, and a journal of {journal}"));
 }
 

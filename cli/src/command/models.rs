@@ -12,8 +12,8 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::event::number;
 use crate::output::context::CommandContext;
-use crate::render::{Align, TextPage, TextTable, printable};
-use serde_json::Value;
+use crate::render::{Align, Column, TextPage, printable};
+use serde_json::{Value, json};
 
 /// The file of models beside the settings of amemd.
 const FILE: &str = "models.toml";
@@ -71,19 +71,7 @@ pub(super) struct ProbeModelArgs {
 }
 
 #[derive(Serialize)]
-struct CheckJson {
-    name: String,
-    works: bool,
-    said: String,
-    millis: u64,
-}
-
-#[derive(Serialize)]
-struct CheckOutput {
-    models: Vec<CheckJson>,
-}
-
-#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct FormJson {
     form: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -96,7 +84,6 @@ struct FormJson {
     seconds: Value,
 }
 
-#[derive(Serialize)]
 struct ProbeOutput {
     model: String,
     form: Option<&'static str>,
@@ -151,36 +138,40 @@ impl ModelsArgs {
 
 impl CheckModelsArgs {
     fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
-        let reports = self.file.open()?.check().into_iter();
-        let models = reports.map(|report| CheckJson {
-            name: report.name,
-            works: report.verdict.is_ok(),
-            said: report.verdict.unwrap_or_else(|why| why),
-            millis: report.millis,
+        let reports = self.file.open()?.check();
+        let models = reports.iter().map(|report| {
+            json!({
+                "name": report.name,
+                "works": report.verdict.is_ok(),
+                "said": said(&report.verdict),
+                "millis": report.millis,
+            })
         });
-        let output = CheckOutput {
-            models: models.collect(),
-        };
-        cx.answer(None, &output, |page| output.write(page))?;
-        let all_work = output.models.iter().all(|model| model.works);
+        let data = json!({"models": models.collect::<Vec<_>>()});
+        cx.answer(None, &data, |page| {
+            for report in &reports {
+                let works = report.verdict.is_ok();
+                let mark = if works { "works" } else { "fails" };
+                page.line(format!(
+                    "{mark}  {}: {} in {} ms",
+                    report.name,
+                    said(&report.verdict),
+                    report.millis
+                ));
+            }
+            if reports.is_empty() {
+                page.aside("the file names no model");
+            }
+        })?;
+        let all_work = reports.iter().all(|report| report.verdict.is_ok());
         Ok(if all_work { Exit::Ok } else { Exit::Findings })
     }
 }
 
-impl CheckOutput {
-    fn write(&self, page: &mut TextPage) {
-        for model in &self.models {
-            let mark = if model.works { "works" } else { "fails" };
-            page.line(format!(
-                "{mark}  {}: {} in {} ms",
-                printable(&model.name),
-                printable(&model.said),
-                model.millis
-            ));
-        }
-        if self.models.is_empty() {
-            page.aside("the file names no model");
-        }
+/// What a model said, or why it did not.
+fn said(verdict: &Result<String, String>) -> &str {
+    match verdict {
+        Ok(said) | Err(said) => said,
     }
 }
 
@@ -219,35 +210,30 @@ impl ProbeModelArgs {
             form: report.form.map(form_name),
             tried: report.tried.iter().map(FormJson::of).collect(),
         };
-        cx.answer(None, &output, |page| output.write(page))?;
+        let data = json!({"model": output.model, "form": output.form, "tried": output.tried});
+        cx.answer(None, &data, |page| output.write(page))?;
         Ok(Exit::Ok)
     }
 }
 
+const FORMS: [Column<FormJson>; 7] = [
+    ("form", Align::Left, |form| form.form.to_owned()),
+    ("readable of 8", Align::Right, |form| {
+        form.readable.to_string()
+    }),
+    ("facts", Align::Right, |form| form.facts.to_string()),
+    ("grounded", Align::Right, |form| form.grounded.to_string()),
+    ("turns of 6", Align::Right, |form| {
+        form.turns_with_fact.to_string()
+    }),
+    ("calls", Align::Right, |form| form.calls.to_string()),
+    ("seconds", Align::Right, |form| form.seconds.to_string()),
+];
+
 impl ProbeOutput {
     fn write(&self, page: &mut TextPage) {
         page.title(printable(&self.model));
-        let mut table = TextTable::new(&[
-            ("form", Align::Left),
-            ("readable of 8", Align::Right),
-            ("facts", Align::Right),
-            ("grounded", Align::Right),
-            ("turns of 6", Align::Right),
-            ("calls", Align::Right),
-            ("seconds", Align::Right),
-        ]);
-        for form in &self.tried {
-            table.row(vec![
-                form.form.to_owned(),
-                form.readable.to_string(),
-                form.facts.to_string(),
-                form.grounded.to_string(),
-                form.turns_with_fact.to_string(),
-                form.calls.to_string(),
-                form.seconds.to_string(),
-            ]);
-        }
-        table.write(page);
+        page.rows(&FORMS, &self.tried);
         for form in &self.tried {
             if let Some(why) = &form.refused {
                 page.line(format!("{} is refused: {}", form.form, printable(why)));

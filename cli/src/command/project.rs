@@ -13,13 +13,14 @@ use amem_host::project::allow::{AllowedFolder, AllowedProjects, ProjectClaim};
 use amem_host::project::{Project, ProjectError, ProjectPlace};
 use clap::{Args, Subcommand};
 use serde::Serialize;
+use serde_json::json;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::mcp::{allowed_file, allowed_projects, folder_place};
 use crate::output::confirm::confirm;
 use crate::output::context::CommandContext;
-use crate::render::{Align, TextPage, TextTable, printable};
+use crate::render::{Align, Column, TextPage, printable};
 
 /// The brain of memories whose brain is not named.
 const DEFAULT_BRAIN: &str = "memories";
@@ -101,11 +102,7 @@ struct AllowedRow {
 }
 
 #[derive(Serialize)]
-struct AllowedList {
-    allowed: Vec<AllowedRow>,
-}
-
-#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct PlaceOutput {
     folder: PathBuf,
     project: Option<String>,
@@ -261,18 +258,12 @@ impl ForbidArgs {
             ));
         }
         write(&list)?;
-        cx.answer(
-            None,
-            &AllowedList {
-                allowed: Vec::new(),
-            },
-            |page| {
-                page.line(format!(
-                    "{} has the memory of its path again",
-                    printable(&claimant.display().to_string())
-                ));
-            },
-        )?;
+        cx.answer(None, &json!({"allowed": []}), |page| {
+            page.line(format!(
+                "{} has the memory of its path again",
+                printable(&claimant.display().to_string())
+            ));
+        })?;
         Ok(Exit::Ok)
     }
 }
@@ -331,26 +322,22 @@ fn row(entry: &AllowedFolder) -> AllowedRow {
 
 fn list(cx: &mut CommandContext) -> Result<Exit, Failure> {
     let list = allowed_projects().map_err(|e| failed(&e))?;
-    let output = AllowedList {
-        allowed: list.entries().iter().map(row).collect(),
-    };
-    cx.answer(None, &output, |page| {
-        let mut table = TextTable::new(&[
-            ("project", Align::Left),
-            ("brain", Align::Left),
-            ("folder", Align::Left),
-        ]);
-        for row in &output.allowed {
-            table.row(vec![
-                row.project.clone(),
-                row.brain.clone().unwrap_or_default(),
-                row.folder.display().to_string(),
-            ]);
-        }
-        table.write(page);
+    let rows: Vec<AllowedRow> = list.entries().iter().map(row).collect();
+    cx.answer(None, &json!({"allowed": rows}), |page| {
+        page.rows(&ALLOWED, &rows);
     })?;
     Ok(Exit::Ok)
 }
+
+const ALLOWED: [Column<AllowedRow>; 3] = [
+    ("project", Align::Left, |row| row.project.clone()),
+    ("brain", Align::Left, |row| {
+        row.brain.clone().unwrap_or_default()
+    }),
+    ("folder", Align::Left, |row| {
+        row.folder.display().to_string()
+    }),
+];
 
 /// Replaces the list: readers find the old one or the new one.
 fn write(list: &AllowedProjects) -> Result<(), Failure> {

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::Path;
 
 use amem_client::v1;
-use serde::Serialize;
+use serde_json::json;
 
 use crate::args::text::is_dash;
 use crate::brain::new_file::NewFile;
@@ -16,14 +16,7 @@ use crate::failure::Failure;
 use crate::json::brain::BrainName;
 use crate::output::context::CommandContext;
 use crate::output::progress::{Progress, Unit};
-use crate::render::{bytes, printable};
-
-#[derive(Serialize)]
-struct ReceiveOutput {
-    output: String,
-    format: &'static str,
-    bytes: u64,
-}
+use crate::render::bytes;
 
 pub(super) fn run(
     cx: &mut CommandContext,
@@ -44,18 +37,16 @@ pub(super) fn run(
         file.write_all(data)
             .map_err(|e| Failure::io("write", output, &e))
     })?;
-    let received = ReceiveOutput {
-        output: output.display().to_string(),
-        format: match form {
-            v1::ExportForm::Compatible => "compatible",
-            _ => "native",
-        },
-        bytes: file.publish()?,
+    let format = match form {
+        v1::ExportForm::Compatible => "compatible",
+        _ => "native",
     };
-    cx.answer(Some(&named), &received, |page| {
-        page.title(printable(&received.output));
-        page.field("format", received.format);
-        page.field("bytes", bytes(received.bytes));
+    let (output, written) = (output.display().to_string(), file.publish()?);
+    let data = json!({"output": output, "format": format, "bytes": written});
+    cx.answer(Some(&named), &data, |page| {
+        page.title(&output);
+        page.field("format", format);
+        page.field("bytes", bytes(written));
     })?;
     Ok(Exit::Ok)
 }

@@ -4,7 +4,7 @@ use amem_format::Micros;
 use amem_mcp::MemoryPlace;
 use amem_mcp::commands::{Reach, RememberedStatement, STATEMENT_KINDS, Statement, StatementError};
 use clap::{Args, ValueEnum};
-use serde::Serialize;
+use serde_json::json;
 
 use crate::command::ask::PlaceArgs;
 use crate::exit::Exit;
@@ -50,15 +50,6 @@ enum StatementScope {
     User,
 }
 
-#[derive(Serialize)]
-struct RememberOutput<'a> {
-    event: u64,
-    /// True if it was stored; false if a memory says it already.
-    stored: bool,
-    quarantined: bool,
-    answer: &'a str,
-}
-
 impl RememberArgs {
     pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let place = self.place.place()?;
@@ -79,13 +70,13 @@ impl RememberArgs {
             return Err(Failure::argument("the statement is empty", remedy));
         }
         let done = store(cx, &place, &statement)?;
-        let output = RememberOutput {
-            event: done.event_id,
-            stored: !done.was_known,
-            quarantined: done.is_quarantined,
-            answer: &done.words,
-        };
-        cx.done(None, &output, |page| {
+        let data = json!({
+            "eventId": done.event_id.to_string(),
+            "stored": !done.was_known,
+            "quarantined": done.is_quarantined,
+            "answer": done.words,
+        });
+        cx.done(None, &data, |page| {
             for line in done.words.lines() {
                 page.line(printable(line));
             }

@@ -14,10 +14,10 @@ use amem_interop::foreign::{Foreign, to_dense};
 use amem_interop::spec1::Spec1;
 use amem_interop::{Layout, detect, foreign};
 use clap::Args;
-use serde::Serialize;
+use serde_json::json;
 use uuid::Uuid;
 
-use super::verify::{FindingJson, TailJson, write_findings, write_tail};
+use super::verify::{findings_json, tail_json, write_findings, write_tail};
 use crate::brain::convert;
 use crate::brain::new_file::{check_free, publish_brain};
 use crate::brain::source::{self, in_file};
@@ -45,38 +45,32 @@ pub(crate) struct RepairArgs {
     new: PathBuf,
 }
 
-#[derive(Serialize)]
-struct RepairOutput {
-    bytes: u64,
-    events: u64,
-    edges: u64,
-    lost_nothing: bool,
-    healed: Vec<FindingJson>,
-    lost: Vec<FindingJson>,
-    doubtful: Vec<FindingJson>,
-    tail: Option<TailJson>,
-}
-
 impl RepairArgs {
     pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         check_free(&self.new)?;
         let damaged = source::read(&self.file)?;
         let (view, options, report) = saved(&damaged, self.times)?;
         let len = publish_brain(&view, &options, &self.new)?;
-        let found = |list: &[_]| list.iter().map(FindingJson::from).collect();
-        let output = RepairOutput {
-            bytes: len,
-            events: view.nodes(),
-            edges: view.edges(),
-            lost_nothing: report.lost_nothing(),
-            healed: found(&report.healed),
-            lost: found(&report.lost),
-            doubtful: found(&report.doubtful),
-            tail: report.tail.as_ref().map(TailJson::from),
-        };
+        let data = json!({
+            "fileBytes": len.to_string(),
+            "events": view.nodes().to_string(),
+            "edges": view.edges().to_string(),
+            "lostNothing": report.lost_nothing(),
+            "healed": findings_json(&report.healed)?,
+            "lost": findings_json(&report.lost)?,
+            "doubtful": findings_json(&report.doubtful)?,
+            "tail": tail_json(report.tail.as_ref()),
+        });
         let named = BrainName::made(&self.new, &options.identity);
-        cx.answer(Some(&named), &output, |page| {
-            write(&named, &output, &report, page)
+        let saved = format!(
+            "{} and {}, up to LSN {}, {}",
+            plural(view.nodes(), "event"),
+            plural(view.edges(), "edge"),
+            named.lsn,
+            bytes(len)
+        );
+        cx.answer(Some(&named), &data, |page| {
+            write(&named, &saved, &report, page);
         })?;
         Ok(if report.lost_nothing() {
             Exit::Ok
@@ -186,18 +180,9 @@ fn converted(changed: &foreign::AdoptionReport) -> Vec<Finding> {
     out
 }
 
-fn write(named: &BrainName, output: &RepairOutput, report: &RepairReport, page: &mut TextPage) {
+fn write(named: &BrainName, saved: &str, report: &RepairReport, page: &mut TextPage) {
     page.title(printable(&named.path));
-    page.field(
-        "saved",
-        format!(
-            "{} and {}, up to LSN {}, {}",
-            plural(output.events, "event"),
-            plural(output.edges, "edge"),
-            named.lsn,
-            bytes(output.bytes)
-        ),
-    );
+    page.field("saved", saved);
     if let Some(instance) = named.instance {
         page.field(
             "instance",

@@ -6,28 +6,13 @@ use std::path::Path;
 
 use amem_client::v1;
 use amem_client::v1::import_brain_request::Part;
-use serde::Serialize;
 
 use crate::brain::upload::Upload;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::brain::BrainName;
-use crate::output::context::CommandContext;
-use crate::render::{agree, bytes, plural, printable};
-
-#[derive(Serialize)]
-struct SendOutput {
-    brain: String,
-    format: &'static str,
-    bytes: u64,
-    events: u64,
-    edges: u64,
-    renumbered: u64,
-    dropped_edges: u64,
-    changed: u64,
-    /// Where what stood there before is quarantined.
-    kept_file: Option<String>,
-}
+use crate::output::context::{CommandContext, message_json};
+use crate::render::{agree, bytes, plural};
 
 pub(super) struct Transfer<'a> {
     pub(super) file: &'a Path,
@@ -43,50 +28,41 @@ impl Transfer<'_> {
         let file = Upload::open(self.file)?;
         let file_bytes = file.bytes;
         let made = self.send(cx, file)?;
-        let output = SendOutput {
-            brain: self.brain.to_owned(),
-            format: self.format,
-            bytes: file_bytes,
-            events: made.events,
-            edges: made.edges,
-            renumbered: made.renumbered,
-            dropped_edges: made.dropped_edges,
-            changed: made.changed,
-            kept_file: Some(made.kept_file).filter(|kept| !kept.is_empty()),
-        };
+        let mut data = message_json(&made)?;
+        data["format"] = self.format.into();
         let opened = v1::OpenBrainResponse {
-            moment: made.moment,
-            info: made.info,
+            moment: made.moment.clone(),
+            info: made.info.clone(),
             ..Default::default()
         };
         let named = BrainName::served(&opened);
-        cx.answer(Some(&named), &output, |page| {
-            page.title(printable(&output.brain));
-            page.field("read as", output.format);
-            let holds = [plural(output.events, "event"), plural(output.edges, "edge")].join(", ");
-            page.field("holds", format!("{holds}, of {}", bytes(output.bytes)));
-            if output.renumbered > 0 {
-                let events = plural(output.renumbered, "event");
+        cx.answer(Some(&named), &data, |page| {
+            page.title(self.brain);
+            page.field("read as", self.format);
+            let holds = [plural(made.events, "event"), plural(made.edges, "edge")].join(", ");
+            page.field("holds", format!("{holds}, of {}", bytes(file_bytes)));
+            if made.renumbered > 0 {
+                let events = plural(made.renumbered, "event");
                 page.field(
                     "renumbered",
                     format!("{events}; amem.origin_id has the id before"),
                 );
             }
-            if output.dropped_edges > 0 {
-                let edges = plural(output.dropped_edges, "edge");
+            if made.dropped_edges > 0 {
+                let edges = plural(made.dropped_edges, "edge");
                 let ends = agree(
-                    output.dropped_edges,
+                    made.dropped_edges,
                     "that repeats another, or ends at itself or at nothing",
                     "that repeat another, or end at themselves or at nothing",
                 );
                 page.field("left out", format!("{edges} {ends}"));
             }
-            if output.changed > 0 {
-                let values = plural(output.changed, "value");
+            if made.changed > 0 {
+                let values = plural(made.changed, "value");
                 page.field("changed", format!("{values} that no brain can hold"));
             }
-            if let Some(kept) = &output.kept_file {
-                page.field("before", format!("quarantined as {}", printable(kept)));
+            if !made.kept_file.is_empty() {
+                page.field("before", format!("quarantined as {}", made.kept_file));
                 page.aside("`amemctl conflicts` lists it, takes it back or deletes it");
             }
         })?;

@@ -18,6 +18,7 @@ use crate::render::{TextPage, printable};
 use crate::service::{FileState, ManagerCommand, ServiceState};
 
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct StatusOutput {
     installed: bool,
     files: Vec<InstalledFile>,

@@ -8,7 +8,7 @@ use amem_doctor::verify;
 use amem_doctor::verify::{Finding, VerifyReport};
 use amem_interop::Layout;
 use clap::Args;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::brain::opened::DaemonBrain;
 use crate::brain::source::check_file;
@@ -16,7 +16,7 @@ use crate::brain::target::BrainTarget;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::brain::BrainName;
-use crate::output::context::CommandContext;
+use crate::output::context::{CommandContext, message_json, messages_json};
 use crate::output::progress::{Progress, Unit};
 use crate::render::{TextPage, bytes, count, plural, printable};
 
@@ -35,52 +35,19 @@ pub(crate) struct VerifyArgs {
 /// Findings printed as text; `--json` has all.
 const LINES_MAX: usize = 50;
 
-#[derive(Serialize)]
-struct VerifyOutput {
-    whole: bool,
-    bytes: u64,
-    events: u64,
-    edges: u64,
-    checksums: u64,
-    commits: u64,
-    findings: Vec<FindingJson>,
-    more: u64,
-    tail: Option<TailJson>,
-}
-
-#[derive(Debug, Serialize)]
-pub(crate) struct FindingJson {
-    part: String,
-    offset: Option<u64>,
-    why: String,
-}
-
-impl From<&Finding> for FindingJson {
-    fn from(finding: &Finding) -> Self {
-        Self {
-            part: finding.part.clone(),
-            offset: finding.offset,
-            why: finding.why.clone(),
-        }
-    }
+pub(crate) fn findings_json(findings: &[Finding]) -> Result<Value, Failure> {
+    let messages = findings.iter().map(|finding| v1::Finding {
+        part: finding.part.clone(),
+        offset: finding.offset,
+        message: finding.why.clone(),
+    });
+    messages_json(&messages.collect::<Vec<_>>())
 }
 
 /// Bytes after the last complete commit.
-#[derive(Debug, Serialize)]
-pub(crate) struct TailJson {
-    offset: u64,
-    bytes: u64,
-    why: String,
-}
-
-impl From<&verify::Tail> for TailJson {
-    fn from(tail: &verify::Tail) -> Self {
-        Self {
-            offset: tail.offset,
-            bytes: tail.bytes,
-            why: tail.why.clone(),
-        }
-    }
+pub(crate) fn tail_json(tail: Option<&verify::Tail>) -> Value {
+    let tail = tail.map(|tail| json!({"offset": tail.offset.to_string(), "bytes": tail.bytes.to_string(), "why": tail.why}));
+    tail.unwrap_or_default()
 }
 
 impl VerifyArgs {
@@ -89,18 +56,20 @@ impl VerifyArgs {
             BrainTarget::Path(path) => of_file(cx, path)?,
             BrainTarget::Name(name) => of_daemon(cx, name)?,
         };
-        let output = VerifyOutput {
+        // What the daemon answers for a brain of its own, and what only this program sees.
+        let mut data = message_json(&v1::VerifyBrainResponse {
             whole: report.is_whole(),
-            bytes: report.bytes,
-            events: report.events,
-            edges: report.edges,
+            more_findings: report.more,
+            file_bytes: report.bytes,
             checksums: report.checksums,
             commits: report.commits,
-            findings: report.findings.iter().map(FindingJson::from).collect(),
-            more: report.more,
-            tail: report.tail.as_ref().map(TailJson::from),
-        };
-        cx.answer(Some(&named), &output, |page| write(&named, &report, page))?;
+            ..Default::default()
+        })?;
+        data["findings"] = findings_json(&report.findings)?;
+        data["events"] = report.events.to_string().into();
+        data["edges"] = report.edges.to_string().into();
+        data["tail"] = tail_json(report.tail.as_ref());
+        cx.answer(Some(&named), &data, |page| write(&named, &report, page))?;
         Ok(if report.is_whole() {
             Exit::Ok
         } else {

@@ -14,6 +14,7 @@ use crate::failure::Failure;
 pub(crate) struct ManagerCommand(Vec<String>);
 
 #[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct ServiceState {
     /// The manager knows the service.
     pub(crate) loaded: bool,

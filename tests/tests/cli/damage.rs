@@ -9,6 +9,7 @@ use amem_format::event::Edge;
 use amem_format::mapping::Map;
 use amem_format::{EdgeType, NodeId};
 use amem_tests::process::with_small_files;
+use amem_tests::programs::number;
 use amem_tests::shared::reference_brain;
 
 use crate::brains;
@@ -35,14 +36,14 @@ fn damage_is_found_reported_and_repaired() {
             .contains("`amemctl repair b.amem NEW` saves what is whole")
     );
     let found = tool.data("verify b.amem", 1);
-    assert_eq!(found["whole"], false);
+    assert_ne!(found["whole"], true, "{found}");
     assert!(found["findings"].as_array().unwrap().len() >= 2);
 
     let repaired = tool.data("repair b.amem new.amem", 1);
     assert_eq!(repaired["lost"].as_array().unwrap().len(), 0, "{repaired}");
     assert_eq!(
         (&repaired["events"], &repaired["edges"]),
-        (&6.into(), &4.into())
+        (&"6".into(), &"4".into())
     );
     assert!(
         tool.bytes("b.amem") == bytes,
@@ -106,7 +107,7 @@ fn a_flipped_bit_costs_nothing() {
         assert_eq!(tool.names(), ["b.amem"], "{form}");
     }
     let repaired = tool.data("repair b.amem new.amem", 0);
-    assert_eq!(repaired["lost_nothing"], true);
+    assert_eq!(repaired["lostNothing"], true);
     assert_eq!(repaired["healed"].as_array().unwrap().len(), 2);
     assert_eq!(tool.data("verify new.amem", 0)["whole"], true);
     assert!(
@@ -152,10 +153,10 @@ fn a_torn_tail_is_reported_by_every_reader_and_truncated_by_repair() {
     let found = tool.data("verify b.amem", 1);
     assert_eq!(
         (&found["tail"]["offset"], &found["tail"]["bytes"]),
-        (&end.into(), &11.into())
+        (&end.to_string().into(), &"11".into())
     );
     assert_eq!(found["findings"].as_array().unwrap().len(), 0);
-    assert_eq!(tool.data("repair b.amem new.amem", 1)["events"], 6);
+    assert_eq!(tool.data("repair b.amem new.amem", 1)["events"], "6");
     assert_eq!(tool.data("verify new.amem", 0)["whole"], true);
 }
 
@@ -181,7 +182,7 @@ fn a_damaged_foreign_file_is_salvaged_event_by_event() {
         "saves the rest",
     );
     let saved = tool.data("repair r.amem new.amem", 1);
-    assert_eq!(saved["events"], 29);
+    assert_eq!(saved["events"], "29");
     assert_eq!(tool.data("verify new.amem", 0)["whole"], true);
 }
 
@@ -197,13 +198,13 @@ fn a_live_file_that_lost_its_end_is_reported_as_damaged() {
     let file = File::options().write(true).open(&path).unwrap();
     file.set_len(start + 8).unwrap();
     let told = tool.data("verify b.amem", 1);
-    assert_eq!(told["whole"], false);
+    assert_ne!(told["whole"], true, "{told}");
     assert_eq!(
         (&told["findings"][0]["part"], &told["findings"][0]["offset"]),
-        (&"journal".into(), &start.into()),
+        (&"journal".into(), &start.to_string().into()),
         "{told}"
     );
-    assert!(told["checksums"].as_u64().unwrap() > 0, "{told}");
+    assert!(number(&told["checksums"]) > 0, "{told}");
 }
 
 #[test]
@@ -215,7 +216,7 @@ fn repair_of_a_foreign_file_that_loses_data_exits_with_1() {
     amem_interop::spec1::write(&graph, &mut bytes).unwrap();
     let tool = Tool::with("s.amem", &bytes);
     let whole = tool.data("repair s.amem whole.amem", 0);
-    assert_eq!(whole["lost_nothing"], true, "{whole}");
+    assert_eq!(whole["lostNothing"], true, "{whole}");
     graph.edges.push(Edge {
         source: NodeId(0),
         target: NodeId(1),
@@ -229,7 +230,7 @@ fn repair_of_a_foreign_file_that_loses_data_exits_with_1() {
     let repaired = tool.data("repair s.amem new.amem", 1);
     assert_eq!(repaired["lost"].as_array().unwrap().len(), 1, "{repaired}");
     assert!(
-        repaired["lost"][0]["why"]
+        repaired["lost"][0]["message"]
             .as_str()
             .unwrap()
             .contains("had a weight outside of 0 to 1")

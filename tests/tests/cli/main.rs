@@ -32,5 +32,6 @@ mod strays;
 mod talks;
 mod terminal;
 mod tool;
+mod transcripts;
 mod vaults;
 mod verdicts;

@@ -333,8 +333,8 @@ fn status_shows_the_state_the_socket_and_whether_the_installed_program_runs() {
     let told = machine.json("service status", 0);
     let data = &told["data"];
     let version = env!("CARGO_PKG_VERSION");
-    assert_eq!(data["running_version"], version);
-    assert_eq!(data["installed_version"], version);
+    assert_eq!(data["runningVersion"], version);
+    assert_eq!(data["installedVersion"], version);
     assert_eq!(data["service"]["pid"], pid);
     assert_eq!(data["service"]["state"], "active");
     let socket = daemon.place.socket().display().to_string();
@@ -364,7 +364,7 @@ fn status_shows_the_state_the_socket_and_whether_the_installed_program_runs() {
         &format!("LoadState=loaded\nActiveState=failed\nSubState=failed\nMainPID=0\nExecStart={{ path={amemd} ; }}\n"),
     );
     let told = machine.json("service status", 1);
-    assert_eq!(told["data"]["running_version"], Value::Null);
+    assert_eq!(told["data"]["runningVersion"], Value::Null);
     assert!(
         told["data"]["problems"][0]
             .as_str()
