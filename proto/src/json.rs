@@ -59,28 +59,24 @@ pub fn descriptor(name: &str) -> Result<MessageDescriptor, JsonError> {
     found.ok_or_else(|| JsonError::UnknownMessage(name.to_owned()))
 }
 
-/// A message by its descriptor; its `Serialize` is the JSON form.
-pub fn dynamic<M: Message + Name>(message: &M) -> Result<DynamicMessage, JsonError> {
-    of_bytes(M::NAME, &message.encode_to_vec())
+/// The JSON text of a message.
+pub fn text<M: Message + Name>(message: &M) -> Result<String, JsonError> {
+    let text = text_of_bytes(M::NAME, &message.encode_to_vec())?;
+    // serde_json writes UTF-8.
+    Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 /// A message as JSON.
 pub fn value<M: Message + Name>(message: &M) -> Result<serde_json::Value, JsonError> {
     // By way of the text: numbers of 32 bits keep their own digits, not those of their 64-bit neighbours.
-    let text = text_of_bytes(M::NAME, &message.encode_to_vec())?;
-    serde_json::from_slice(&text).map_err(|why| JsonError::Value(M::NAME.to_owned(), why))
+    serde_json::from_str(&text(message)?).map_err(|why| JsonError::Value(M::NAME.to_owned(), why))
 }
 
 /// The JSON text of the message that these bytes encode; `name` is its name without the package.
 pub fn text_of_bytes(name: &str, bytes: &[u8]) -> Result<Vec<u8>, JsonError> {
-    let json = serde_json::to_vec(&of_bytes(name, bytes)?);
-    json.map_err(|why| JsonError::Value(name.to_owned(), why))
-}
-
-/// Not generic: compiled once, not for each message.
-fn of_bytes(name: &str, bytes: &[u8]) -> Result<DynamicMessage, JsonError> {
     let message = DynamicMessage::decode(descriptor(name)?, bytes);
-    message.map_err(|why| JsonError::Bytes(name.to_owned(), why))
+    let message = message.map_err(|why| JsonError::Bytes(name.to_owned(), why))?;
+    serde_json::to_vec(&message).map_err(|why| JsonError::Value(name.to_owned(), why))
 }
 
 #[cfg(test)]
@@ -104,6 +100,7 @@ mod tests {
         let wanted = "{\"id\":\"1152921504606846976\",\"type\":\"EVENT_TYPE_DECISION\",\"text\":\"ü\",\
                       \"createdAt\":\"2023-11-14T22:13:20.000500Z\",\"confidence\":0.7,\"pinned\":true}";
         assert_eq!(value(&event).unwrap().to_string(), wanted);
+        assert_eq!(text(&event).unwrap(), wanted);
         let bytes = event.encode_to_vec();
         assert_eq!(text_of_bytes("Event", &bytes).unwrap(), wanted.as_bytes());
         let unknown = text_of_bytes("Unheard", &bytes).unwrap_err();

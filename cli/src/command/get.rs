@@ -114,11 +114,12 @@ impl GetArgs {
             });
         }
         let named = opened.named(answer.moment.as_ref());
-        let (data, reminders) = match cx.is_json() {
-            true => (json_of(&answer, &events)?, BTreeMap::new()),
-            false => (Value::Null, self.reminders(cx, &opened, &answer.events)?),
+        let reminders = match cx.is_json() {
+            true => BTreeMap::new(),
+            false => self.reminders(cx, &opened, &answer.events)?,
         };
-        cx.answer(Some(&named), &data, |page| {
+        let object = || json_of(&answer, &events);
+        cx.object(Some(&named), object, |page| {
             for (at, event) in events.iter().enumerate() {
                 if at > 0 {
                     page.line("");
@@ -334,8 +335,12 @@ fn write(whole: &EventDetails, reminders: &BTreeMap<u64, String>, page: &mut Tex
     }
     // The reason has a line of its own.
     let is_shown = |key: &str| key != REASON || event.reason.is_empty();
-    let attributes: Map<String, Value> =
-        serde_json::from_str(&event.attributes_json).unwrap_or_default();
+    let attributes: Map<String, Value> = match event.attributes_json.as_str() {
+        "" => Map::new(),
+        // What no version writes is shown as it is.
+        json => serde_json::from_str(json)
+            .unwrap_or_else(|_| Map::from_iter([("invalid".to_owned(), json.into())])),
+    };
     for (key, value) in attributes.iter().filter(|(key, _)| is_shown(key)) {
         let value = match value {
             Value::String(text) => text.clone(),

@@ -221,11 +221,14 @@ impl ShowArgs {
             ..Default::default()
         };
         let listed = opened.ask(cx, events)?;
-        let mut data = message_json(&answer)?;
-        data["events"] = messages_json(&listed.events)?;
-        data["nextPageToken"] = listed.next_page_token.clone().into();
+        let object = || {
+            let mut data = message_json(&answer)?;
+            data["events"] = messages_json(&listed.events)?;
+            data["nextPageToken"] = listed.next_page_token.clone().into();
+            Ok(data)
+        };
         let moment = answer.moment.as_ref();
-        cx.answer(Some(&opened.named(moment)), &data, |page| {
+        cx.object(Some(&opened.named(moment)), object, |page| {
             write_one(&answer, &listed, page);
             opened.write_notes(page);
         })?;

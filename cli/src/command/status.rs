@@ -47,7 +47,11 @@ impl StatusArgs {
             return alive(&remote, cx);
         }
         let vitals = Vitals::of(&remote)?;
-        cx.answer(None, &vitals.json()?, |page| write(&vitals, self.all, page))?;
+        cx.object(
+            None,
+            || vitals.json(),
+            |page| write(&vitals, self.all, page),
+        )?;
         Ok(match vitals.status.failed_brains {
             0 => Exit::Ok,
             _ => Exit::Findings,

@@ -73,7 +73,7 @@ impl TopArgs {
             sleep(self.interval);
             let look = Sample::at(&remote)?;
             let frame = look.frame(&before);
-            cx.answer(None, &frame.json()?, |page| frame.write(page))?;
+            cx.object(None, || frame.json(), |page| frame.write(page))?;
             if self.once {
                 return Ok(Exit::Ok);
             }

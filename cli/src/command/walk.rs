@@ -4,7 +4,6 @@ use amem_client::{Question, v1};
 use amem_format::types::EdgeType;
 use clap::{Args, ValueEnum};
 use prost::{Message, Name};
-use serde_json::Value;
 
 use super::side_edges::{self, SideEdges};
 use super::walk_tree::{self, EdgeArrows};
@@ -207,15 +206,12 @@ impl WalkStart {
                 side_edges::look_up(cx, &opened, at, &steps, types, is_backwards)?
             }
         };
-        let data = match cx.is_json() {
-            false => Value::Null,
-            true => {
-                let mut data = message_json(&answer)?;
-                side.add_to(&mut data);
-                data
-            }
+        let object = || {
+            let mut data = message_json(&answer)?;
+            side.add_to(&mut data);
+            Ok(data)
         };
-        cx.answer(Some(&opened.named(at)), &data, |page| {
+        cx.object(Some(&opened.named(at)), object, |page| {
             walk_tree::write_tree(&steps, style.arrows, &side, page);
             if steps.len() == 1 && !cut {
                 page.aside(style.alone);

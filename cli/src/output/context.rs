@@ -2,16 +2,17 @@
 //!
 //! The envelope is one line on stdout, the same for every command:
 //! `{"amemctl":2,"command":…,"brain":{…}|null,"data":{…}}`, or with `error` (code, message, remedy, exit) instead of
-//! `brain` and `data`. What the daemon answers is in `data` as REST answers it. Keys are added over time; none is removed
-//! while `amemctl` is 2.
+//! `brain` and `data`. What the daemon answers is in `data` as REST answers it. Keys are added over time; none is
+//! removed while `amemctl` is 2.
 
 use std::fmt::Write as _;
 use std::io::{BufWriter, IsTerminal, Stdout, Write, stderr, stdout};
 use std::path::Path;
 
-use amem_client::json::{dynamic as by_descriptor, value};
+use amem_client::json::{self as json_of, JsonError};
 use prost::{Message, Name};
 use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::connection::flags::ConnectionArgs;
@@ -160,11 +161,22 @@ impl CommandContext {
         text: impl FnOnce(&mut TextPage),
     ) -> Result<(), Failure> {
         if self.json {
-            return self.answer(brain, &dynamic(message)?, |_| ());
+            return self.answer(brain, &raw_json(message)?, |_| ());
         }
         let mut page = self.page();
         text(&mut page);
         self.text(&page)
+    }
+
+    /// Prints an object, which is made only if it is printed, or the page that `text` writes.
+    pub(crate) fn object(
+        &mut self,
+        brain: Option<&BrainName>,
+        object: impl FnOnce() -> Result<Value, Failure>,
+        text: impl FnOnce(&mut TextPage),
+    ) -> Result<(), Failure> {
+        let data = if self.json { object()? } else { Value::Null };
+        self.answer(brain, &data, text)
     }
 
     /// As `message`, but silent with --quiet: for changes.
@@ -196,7 +208,7 @@ impl CommandContext {
 
     /// A line with a message as JSON.
     pub(crate) fn message_line<M: Message + Name>(&mut self, message: &M) -> Result<(), Failure> {
-        self.line(&dynamic(message)?)
+        self.line(&raw_json(message)?)
     }
 
     fn raw(&mut self, line: &str) -> Result<(), Failure> {
@@ -273,14 +285,26 @@ impl CommandContext {
     }
 }
 
-/// Fails on an answer that JSON cannot express, as REST does.
-fn dynamic<M: Message + Name>(message: &M) -> Result<impl Serialize, Failure> {
-    by_descriptor(message).map_err(|why| odd("JSON", why))
+fn raw_json<M: Message + Name>(message: &M) -> Result<Box<RawValue>, Failure> {
+    let text = json_of::text(message).map_err(|why| inexpressible(&why))?;
+    RawValue::from_string(text).map_err(|why| odd("JSON", why))
 }
 
 /// A message within an answer of amemctl's own.
 pub(crate) fn message_json<M: Message + Name>(message: &M) -> Result<Value, Failure> {
-    value(message).map_err(|why| odd("JSON", why))
+    json_of::value(message).map_err(|why| inexpressible(&why))
+}
+
+/// An answer that protobuf's JSON cannot express: REST refuses it, too.
+fn inexpressible(why: &JsonError) -> Failure {
+    match why {
+        JsonError::Value(..) => Failure::refused(
+            "json",
+            format!("the answer has no form in JSON: {why}"),
+            "leave --json out: the text shows times before the year 1 and after 9999",
+        ),
+        other => odd("JSON", other),
+    }
 }
 
 /// Messages within an answer of amemctl's own.

@@ -342,6 +342,22 @@ fn changes_made_by_an_import_are_reported() {
 }
 
 #[test]
+fn a_time_after_the_year_9999_is_shown_as_text_and_refused_as_json() {
+    let line = b"{\"text\":\"far\",\"event_time\":400000000000000000}\n";
+    let tool = Tool::with("in.jsonl", line);
+    tool.text("import in.jsonl b.amem");
+    assert!(tool.text("get b.amem 0").contains("happened"));
+    let refused = tool.envelope("get b.amem 0");
+    let error = &refused["error"];
+    assert_eq!(
+        (&error["code"], &error["exit"]),
+        (&json!("json"), &json!(5))
+    );
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("has no form in JSON"), "{message}");
+}
+
+#[test]
 fn lines_may_come_from_stdin() {
     let tool = Tool::with("in.jsonl", b"{\"text\":\"from a pipe\"}\n");
     let stdin = File::open(tool.path("in.jsonl")).unwrap();
