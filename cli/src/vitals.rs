@@ -2,12 +2,10 @@
 //!
 //! Counts are totals since the daemon started: two samples give a rate. Not here: printing it.
 
-use std::mem::take;
-
 use amem_client::{Duration, v1};
 use serde_json::{Value, json};
 
-use crate::connection::remote::{Remote, all_pages};
+use crate::connection::remote::{Remote, all_pages, whole_list};
 use crate::failure::Failure;
 use crate::output::context::{message_json, messages_json};
 
@@ -67,16 +65,16 @@ pub(crate) fn problem_line(problem: &v1::BrainProblem) -> (&'static str, String)
 
 /// Every brain and file that is not served, and why.
 pub(crate) fn problems(remote: &Remote) -> Result<v1::ListProblemsResponse, Failure> {
-    let mut last = v1::ListProblemsResponse::default();
-    let problems = all_pages(|page_token| {
-        let request = v1::ListProblemsRequest {
-            page_size: PAGE,
-            page_token,
-        };
-        last = remote.call(remote.client.admin().list_problems(request))?;
-        Ok((take(&mut last.problems), take(&mut last.next_page_token)))
-    })?;
-    Ok(v1::ListProblemsResponse { problems, ..last })
+    Ok(whole_list(
+        |page_token| {
+            let request = v1::ListProblemsRequest {
+                page_size: PAGE,
+                page_token,
+            };
+            remote.call(remote.client.admin().list_problems(request))
+        },
+        |answer| (&mut answer.problems, &mut answer.next_page_token),
+    )?)
 }
 
 fn latencies(remote: &Remote) -> Result<Vec<v1::RpcLatency>, Failure> {

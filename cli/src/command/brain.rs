@@ -1,13 +1,11 @@
 //! `amemctl brain`: the brains of the daemon.
 
-use std::mem::take;
-
 use amem_client::v1;
 use clap::{Args, Subcommand};
 
 use super::{brain_restore, brain_settings, info};
 use crate::brain::target::BrainTarget;
-use crate::connection::remote::{Remote, all_pages};
+use crate::connection::remote::{Remote, whole_list};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::brain::BrainName;
@@ -194,16 +192,16 @@ impl LsArgs {
             return rejected(cx);
         }
         let remote = cx.daemon()?;
-        let mut last = v1::ListBrainsResponse::default();
-        let brains = all_pages(|page_token| {
-            let request = v1::ListBrainsRequest {
-                page_size: PAGE,
-                page_token,
-            };
-            last = remote.call(remote.client.brains().list_brains(request))?;
-            Ok((take(&mut last.brains), take(&mut last.next_page_token)))
-        })?;
-        let answer = v1::ListBrainsResponse { brains, ..last };
+        let answer = whole_list(
+            |page_token| {
+                let request = v1::ListBrainsRequest {
+                    page_size: PAGE,
+                    page_token,
+                };
+                remote.call(remote.client.brains().list_brains(request))
+            },
+            |answer| (&mut answer.brains, &mut answer.next_page_token),
+        )?;
         cx.message(None, &answer, |page| write_list(&answer, page))?;
         let has_problem = answer.brains.iter().any(|brain| brain.problem.is_some());
         Ok(if has_problem {

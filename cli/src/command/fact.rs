@@ -1,7 +1,5 @@
 //! `amemctl fact`: memories about users and agents, found in what they say.
 
-use std::mem::take;
-
 use amem_client::v1;
 use amem_format::Micros;
 use clap::{Args, Subcommand};
@@ -23,7 +21,7 @@ use crate::command::fact_output::{
 };
 use crate::command::fact_review::ReviewArgs;
 use crate::command::models::ProbeModelArgs;
-use crate::connection::remote::all_pages;
+use crate::connection::remote::whole_list;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::confirm::confirm;
@@ -403,19 +401,19 @@ impl OneFactArgs {
 
     fn history(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let remote = cx.daemon()?;
-        let mut last = v1::GetFactHistoryResponse::default();
-        let records = all_pages(|page_token| {
-            let request = v1::GetFactHistoryRequest {
-                brain: self.of.brain.clone(),
-                id: self.id.clone(),
-                page_size: 1_000,
-                page_token,
-                ..Default::default()
-            };
-            last = remote.call(remote.client.facts().get_fact_history(request))?;
-            Ok((take(&mut last.records), take(&mut last.next_page_token)))
-        })?;
-        let answer = v1::GetFactHistoryResponse { records, ..last };
+        let answer = whole_list(
+            |page_token| {
+                let request = v1::GetFactHistoryRequest {
+                    brain: self.of.brain.clone(),
+                    id: self.id.clone(),
+                    page_size: 1_000,
+                    page_token,
+                    ..Default::default()
+                };
+                remote.call(remote.client.facts().get_fact_history(request))
+            },
+            |answer| (&mut answer.records, &mut answer.next_page_token),
+        )?;
         cx.message(None, &answer, |page| write_history(&answer, page))?;
         Ok(Exit::Ok)
     }
@@ -424,22 +422,22 @@ impl OneFactArgs {
 impl ListFactArgs {
     fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let remote = cx.daemon()?;
-        let mut last = v1::ListFactsResponse::default();
-        let facts = all_pages(|page_token| {
-            let request = v1::ListFactsRequest {
-                brain: self.scope.brain(),
-                scope: self.scope.scope(),
-                filter_json: self.filter_json.clone().unwrap_or_default(),
-                page_size: 1_000,
-                page_token,
-                as_of: self.time.as_of(),
-                at: self.time.at(),
-                with_said: false,
-            };
-            last = remote.call(remote.client.facts().list_facts(request))?;
-            Ok((take(&mut last.facts), take(&mut last.next_page_token)))
-        })?;
-        let answer = v1::ListFactsResponse { facts, ..last };
+        let answer = whole_list(
+            |page_token| {
+                let request = v1::ListFactsRequest {
+                    brain: self.scope.brain(),
+                    scope: self.scope.scope(),
+                    filter_json: self.filter_json.clone().unwrap_or_default(),
+                    page_size: 1_000,
+                    page_token,
+                    as_of: self.time.as_of(),
+                    at: self.time.at(),
+                    with_said: false,
+                };
+                remote.call(remote.client.facts().list_facts(request))
+            },
+            |answer| (&mut answer.facts, &mut answer.next_page_token),
+        )?;
         cx.message(None, &answer, |page| write_facts(&answer.facts, page))?;
         Ok(Exit::Ok)
     }
@@ -525,18 +523,18 @@ impl ResetFactArgs {
 impl UsersArgs {
     fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let remote = cx.daemon()?;
-        let mut last = v1::ListFactScopesResponse::default();
-        let scopes = all_pages(|page_token| {
-            let request = v1::ListFactScopesRequest {
-                brain: self.scope.brain(),
-                scope: self.scope.scope(),
-                page_token,
-                ..Default::default()
-            };
-            last = remote.call(remote.client.facts().list_fact_scopes(request))?;
-            Ok((take(&mut last.scopes), take(&mut last.next_page_token)))
-        })?;
-        let answer = v1::ListFactScopesResponse { scopes, ..last };
+        let answer = whole_list(
+            |page_token| {
+                let request = v1::ListFactScopesRequest {
+                    brain: self.scope.brain(),
+                    scope: self.scope.scope(),
+                    page_token,
+                    ..Default::default()
+                };
+                remote.call(remote.client.facts().list_fact_scopes(request))
+            },
+            |answer| (&mut answer.scopes, &mut answer.next_page_token),
+        )?;
         cx.message(None, &answer, |page| write_scopes(&answer.scopes, page))?;
         Ok(Exit::Ok)
     }
@@ -559,18 +557,18 @@ impl PendingFactArgs {
             })?;
             return Ok(Exit::Ok);
         }
-        let mut last = v1::ListPendingFactsResponse::default();
-        let pending = all_pages(|page_token| {
-            let request = v1::ListPendingFactsRequest {
-                brain: brain.clone(),
-                scope: scope.clone(),
-                page_token,
-                ..Default::default()
-            };
-            last = remote.call(remote.client.facts().list_pending_facts(request))?;
-            Ok((take(&mut last.pending), take(&mut last.next_page_token)))
-        })?;
-        let answer = v1::ListPendingFactsResponse { pending, ..last };
+        let answer = whole_list(
+            |page_token| {
+                let request = v1::ListPendingFactsRequest {
+                    brain: brain.clone(),
+                    scope: scope.clone(),
+                    page_token,
+                    ..Default::default()
+                };
+                remote.call(remote.client.facts().list_pending_facts(request))
+            },
+            |answer| (&mut answer.pending, &mut answer.next_page_token),
+        )?;
         cx.message(None, &answer, |page| {
             write_pending(&answer.pending, None, page);
         })?;

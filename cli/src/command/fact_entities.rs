@@ -8,7 +8,7 @@ use clap::Args;
 use crate::command::fact_args::{FactScopeArgs, FactTimeArgs, options};
 use crate::command::fact_graph::relation_line;
 use crate::command::fact_output::memories;
-use crate::connection::remote::all_pages;
+use crate::connection::remote::{all_pages, whole_list};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::context::CommandContext;
@@ -80,22 +80,22 @@ impl EntitiesArgs {
 
     fn list(&self, cx: &mut CommandContext) -> Result<v1::ListEntitiesResponse, Failure> {
         let remote = cx.daemon()?;
-        let mut last = v1::ListEntitiesResponse::default();
-        let entities = all_pages(|page_token| {
-            let request = v1::ListEntitiesRequest {
-                brain: self.scope.brain(),
-                scope: self.scope.scope(),
-                query: self.query.clone().unwrap_or_default(),
-                kind: self.kind.clone().unwrap_or_default(),
-                page_size: 0,
-                page_token,
-                as_of: self.time.as_of(),
-                at: self.time.at(),
-            };
-            last = remote.call(remote.client.facts().list_entities(request))?;
-            Ok((take(&mut last.entities), take(&mut last.next_page_token)))
-        })?;
-        Ok(v1::ListEntitiesResponse { entities, ..last })
+        Ok(whole_list(
+            |page_token| {
+                let request = v1::ListEntitiesRequest {
+                    brain: self.scope.brain(),
+                    scope: self.scope.scope(),
+                    query: self.query.clone().unwrap_or_default(),
+                    kind: self.kind.clone().unwrap_or_default(),
+                    page_size: 0,
+                    page_token,
+                    as_of: self.time.as_of(),
+                    at: self.time.at(),
+                };
+                remote.call(remote.client.facts().list_entities(request))
+            },
+            |answer| (&mut answer.entities, &mut answer.next_page_token),
+        )?)
     }
 
     fn change(&self, cx: &mut CommandContext, name: &str) -> Result<(), Failure> {

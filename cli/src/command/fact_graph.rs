@@ -1,14 +1,12 @@
 //! `amemctl fact relations` and `amemctl fact graph`: how the entities of memories are related.
 
-use std::collections::BTreeSet;
-use std::mem::take;
-
 use amem_client::v1;
 use clap::{Args, ValueEnum};
+use std::collections::BTreeSet;
 
 use crate::command::fact_args::{FactScopeArgs, FactTimeArgs};
 use crate::command::fact_output::relation_text;
-use crate::connection::remote::all_pages;
+use crate::connection::remote::whole_list;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::context::CommandContext;
@@ -87,22 +85,22 @@ impl RelationSelectionArgs {
         name: &str,
     ) -> Result<v1::ListRelationsResponse, Failure> {
         let remote = cx.daemon()?;
-        let mut last = v1::ListRelationsResponse::default();
-        let relations = all_pages(|page_token| {
-            let request = v1::ListRelationsRequest {
-                brain: self.scope.brain(),
-                scope: self.scope.scope(),
-                name: name.to_owned(),
-                relation: self.relation.clone().unwrap_or_default(),
-                page_size: 0,
-                page_token,
-                as_of: self.time.as_of(),
-                at: self.time.at(),
-            };
-            last = remote.call(remote.client.facts().list_relations(request))?;
-            Ok((take(&mut last.relations), take(&mut last.next_page_token)))
-        })?;
-        Ok(v1::ListRelationsResponse { relations, ..last })
+        Ok(whole_list(
+            |page_token| {
+                let request = v1::ListRelationsRequest {
+                    brain: self.scope.brain(),
+                    scope: self.scope.scope(),
+                    name: name.to_owned(),
+                    relation: self.relation.clone().unwrap_or_default(),
+                    page_size: 0,
+                    page_token,
+                    as_of: self.time.as_of(),
+                    at: self.time.at(),
+                };
+                remote.call(remote.client.facts().list_relations(request))
+            },
+            |answer| (&mut answer.relations, &mut answer.next_page_token),
+        )?)
     }
 }
 

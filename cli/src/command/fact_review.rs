@@ -1,14 +1,12 @@
 //! `amemctl fact review`: what waits for a verdict, and the verdict.
 
-use std::io::{BufRead, IsTerminal, Write, stderr, stdin};
-use std::mem::take;
-
 use amem_client::v1;
 use clap::Args;
+use std::io::{BufRead, IsTerminal, Write, stderr, stdin};
 
 use crate::command::fact_args::{FactScopeArgs, options};
 use crate::command::fact_output::write_conflicts;
-use crate::connection::remote::all_pages;
+use crate::connection::remote::whole_list;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::context::CommandContext;
@@ -106,18 +104,18 @@ impl ReviewArgs {
 
     fn waiting(&self, cx: &mut CommandContext) -> Result<v1::ListFactConflictsResponse, Failure> {
         let remote = cx.daemon()?;
-        let mut last = v1::ListFactConflictsResponse::default();
-        let conflicts = all_pages(|page_token| {
-            let request = v1::ListFactConflictsRequest {
-                brain: self.scope.brain(),
-                scope: self.scope.scope(),
-                page_token,
-                ..Default::default()
-            };
-            last = remote.call(remote.client.facts().list_fact_conflicts(request))?;
-            Ok((take(&mut last.conflicts), take(&mut last.next_page_token)))
-        })?;
-        Ok(v1::ListFactConflictsResponse { conflicts, ..last })
+        Ok(whole_list(
+            |page_token| {
+                let request = v1::ListFactConflictsRequest {
+                    brain: self.scope.brain(),
+                    scope: self.scope.scope(),
+                    page_token,
+                    ..Default::default()
+                };
+                remote.call(remote.client.facts().list_fact_conflicts(request))
+            },
+            |answer| (&mut answer.conflicts, &mut answer.next_page_token),
+        )?)
     }
 
     /// Sends a verdict, and shows what it changed.

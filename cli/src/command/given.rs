@@ -3,12 +3,10 @@
 //! Each prompt with what it got, what was close and was not given, and why; what was learnt from turns, and the
 //! sentences of which no memory was formed.
 
-use std::mem::take;
-
 use amem_client::v1;
 use clap::Args;
 
-use crate::connection::remote::all_pages;
+use crate::connection::remote::whole_list;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::context::CommandContext;
@@ -62,16 +60,16 @@ pub(crate) fn list(cx: &mut CommandContext, brain: Option<&str>) -> Result<Exit,
         ..v1::ListGivenRequest::default()
     };
     let remote = cx.daemon()?;
-    let mut last = v1::ListGivenResponse::default();
-    let sessions = all_pages(|page_token| {
-        let request = v1::ListGivenRequest {
-            page_token,
-            ..request.clone()
-        };
-        last = remote.call(remote.client.hooks().list_given(request))?;
-        Ok((take(&mut last.sessions), take(&mut last.next_page_token)))
-    })?;
-    let answer = v1::ListGivenResponse { sessions, ..last };
+    let answer = whole_list(
+        |page_token| {
+            let request = v1::ListGivenRequest {
+                page_token,
+                ..request.clone()
+            };
+            remote.call(remote.client.hooks().list_given(request))
+        },
+        |answer| (&mut answer.sessions, &mut answer.next_page_token),
+    )?;
     cx.message(None, &answer, |page| {
         page.rows(&SESSIONS, &answer.sessions);
         page.aside(plural(answer.sessions.len() as u64, "session"));
@@ -111,16 +109,16 @@ pub(crate) fn show(
         session,
         ..v1::ListGivenRequest::default()
     };
-    let mut last = v1::ListGivenResponse::default();
-    let entries = all_pages(|page_token| {
-        let request = v1::ListGivenRequest {
-            page_token,
-            ..request.clone()
-        };
-        last = remote.call(remote.client.hooks().list_given(request))?;
-        Ok((take(&mut last.entries), take(&mut last.next_page_token)))
-    })?;
-    let answer = v1::ListGivenResponse { entries, ..last };
+    let answer = whole_list(
+        |page_token| {
+            let request = v1::ListGivenRequest {
+                page_token,
+                ..request.clone()
+            };
+            remote.call(remote.client.hooks().list_given(request))
+        },
+        |answer| (&mut answer.entries, &mut answer.next_page_token),
+    )?;
     cx.message(None, &answer, |page| {
         if let Some(session) = answer.sessions.first() {
             one(session, &answer.entries, page);

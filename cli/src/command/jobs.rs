@@ -1,11 +1,9 @@
 //! `amemctl jobs`: scheduled jobs, their times and results.
 
-use std::mem::take;
-
 use amem_client::v1;
 use clap::{Args, ValueEnum};
 
-use crate::connection::remote::all_pages;
+use crate::connection::remote::whole_list;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::context::CommandContext;
@@ -97,17 +95,17 @@ fn list(cx: &mut CommandContext, brain: &str) -> Result<Exit, Failure> {
         };
         remote.call(remote.client.brains().get_brain(request))?;
     }
-    let mut last = v1::ListSchedulesResponse::default();
-    let jobs = all_pages(|page_token| {
-        let request = v1::ListSchedulesRequest {
-            brain: brain.to_owned(),
-            page_size: PAGE,
-            page_token,
-        };
-        last = remote.call(remote.client.admin().list_schedules(request))?;
-        Ok((take(&mut last.jobs), take(&mut last.next_page_token)))
-    })?;
-    let answer = v1::ListSchedulesResponse { jobs, ..last };
+    let answer = whole_list(
+        |page_token| {
+            let request = v1::ListSchedulesRequest {
+                brain: brain.to_owned(),
+                page_size: PAGE,
+                page_token,
+            };
+            remote.call(remote.client.admin().list_schedules(request))
+        },
+        |answer| (&mut answer.jobs, &mut answer.next_page_token),
+    )?;
     cx.message(None, &answer, |page| {
         page.rows(&COLUMNS, &answer.jobs);
         page.aside(match answer.jobs.len() {

@@ -1,7 +1,5 @@
 //! `amemctl conflicts` without a brain: lists quarantined files, and resolves them.
 
-use std::mem::take;
-
 use amem_client::v1;
 use amem_client::v1::merge_options::From;
 use amem_client::v1::resolve_kept_file_request::Action;
@@ -11,7 +9,7 @@ use serde_json::json;
 use super::merge::{self, MergeOutput};
 use crate::brain::target::BrainTarget;
 use crate::brain::writable::Writable;
-use crate::connection::remote::{Remote, all_pages};
+use crate::connection::remote::{Remote, whole_list};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::confirm::confirm;
@@ -105,16 +103,16 @@ fn list(cx: &mut CommandContext) -> Result<Exit, Failure> {
 }
 
 fn files(remote: &Remote) -> Result<v1::ListKeptFilesResponse, Failure> {
-    let mut last = v1::ListKeptFilesResponse::default();
-    let files = all_pages(|page_token| {
-        let request = v1::ListKeptFilesRequest {
-            page_size: PAGE,
-            page_token,
-        };
-        last = remote.call(remote.client.admin().list_kept_files(request))?;
-        Ok((take(&mut last.files), take(&mut last.next_page_token)))
-    })?;
-    Ok(v1::ListKeptFilesResponse { files, ..last })
+    Ok(whole_list(
+        |page_token| {
+            let request = v1::ListKeptFilesRequest {
+                page_size: PAGE,
+                page_token,
+            };
+            remote.call(remote.client.admin().list_kept_files(request))
+        },
+        |answer| (&mut answer.files, &mut answer.next_page_token),
+    )?)
 }
 
 fn find(remote: &Remote, file: &str) -> Result<v1::KeptFile, Failure> {

@@ -2,13 +2,11 @@
 //!
 //! Promises: a token is printed once, when it is created, on stdout only; no list has it.
 
-use std::mem::take;
-
 use amem_client::v1;
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::args::scope::{ScopeArgs, scope_text};
-use crate::connection::remote::all_pages;
+use crate::connection::remote::whole_list;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::context::CommandContext;
@@ -129,16 +127,16 @@ impl CreateTokenArgs {
 
 fn list(cx: &mut CommandContext) -> Result<Exit, Failure> {
     let remote = cx.reach().running()?;
-    let mut last = v1::ListTokensResponse::default();
-    let tokens = all_pages(|page_token| {
-        let request = v1::ListTokensRequest {
-            page_size: PAGE,
-            page_token,
-        };
-        last = remote.call(remote.client.admin().list_tokens(request))?;
-        Ok((take(&mut last.tokens), take(&mut last.next_page_token)))
-    })?;
-    let answer = v1::ListTokensResponse { tokens, ..last };
+    let answer = whole_list(
+        |page_token| {
+            let request = v1::ListTokensRequest {
+                page_size: PAGE,
+                page_token,
+            };
+            remote.call(remote.client.admin().list_tokens(request))
+        },
+        |answer| (&mut answer.tokens, &mut answer.next_page_token),
+    )?;
     cx.message(None, &answer, |page| {
         page.rows(&COLUMNS, &answer.tokens);
         page.aside(match answer.tokens.len() {

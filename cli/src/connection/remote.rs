@@ -319,9 +319,43 @@ pub(crate) fn all_pages<T>(
     }
 }
 
+/// All pages of a paged list as one answer, the last one, with the rows of all; `list` has the rows and the token of the
+/// next page.
+pub(crate) fn whole_list<M, T>(
+    mut page: impl FnMut(String) -> Result<M, RemoteError>,
+    list: fn(&mut M) -> (&mut Vec<T>, &mut String),
+) -> Result<M, RemoteError> {
+    let (mut all, mut token) = (Vec::new(), String::new());
+    loop {
+        let mut answer = page(token)?;
+        let (rows, next) = list(&mut answer);
+        all.append(rows);
+        token = std::mem::take(next);
+        if token.is_empty() {
+            rows.append(&mut all);
+            return Ok(answer);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_pages_of_a_list_are_one_answer() {
+        let pages = |token: String| {
+            let at = token.parse().unwrap_or(0_u32);
+            let next = if at < 2 {
+                (at + 1).to_string()
+            } else {
+                String::new()
+            };
+            Ok((vec![at, at + 10], next))
+        };
+        let whole = whole_list(pages, |(rows, token)| (rows, token)).unwrap();
+        assert_eq!(whole, (vec![0, 10, 1, 11, 2, 12], String::new()));
+    }
 
     #[test]
     fn a_connection_that_breaks_is_a_refusal_and_no_gateway() {
