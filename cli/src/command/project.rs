@@ -12,8 +12,7 @@ use std::path::{Path, PathBuf};
 use amem_host::project::allow::{AllowedFolder, AllowedProjects, ProjectClaim};
 use amem_host::project::{Project, ProjectError, ProjectPlace};
 use clap::{Args, Subcommand};
-use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -92,26 +91,6 @@ struct ShowArgs {
     folder: Option<PathBuf>,
 }
 
-#[derive(Serialize)]
-struct AllowedRow {
-    folder: PathBuf,
-    project: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    brain: Option<String>,
-    earlier: Vec<String>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct PlaceOutput {
-    folder: PathBuf,
-    project: Option<String>,
-    earlier: Vec<String>,
-    brain: Option<String>,
-    says_project: Option<String>,
-    says_brain: Option<String>,
-}
-
 impl ProjectArgs {
     pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         match &self.act {
@@ -153,12 +132,11 @@ impl AllowArgs {
         confirm(cx, &stake(&entry), "Allow it?", "an answer at a terminal")?;
         list.allow(entry.clone());
         write(&list)?;
-        let row = row(&entry);
-        cx.answer(None, &row, |page| {
+        cx.answer(None, &row(&entry), |page| {
             page.line(format!(
                 "{} is the project {} now",
-                printable(&row.folder.display().to_string()),
-                printable(&row.project)
+                entry.folder.display(),
+                entry.project
             ));
         })?;
         Ok(Exit::Ok)
@@ -272,70 +250,70 @@ impl ShowArgs {
     fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let list = allowed_projects().map_err(|e| failed(&e))?;
         let place = place(self.folder.as_ref(), &list)?;
-        let says = place.claim.unwrap_or_default();
-        let output = PlaceOutput {
-            folder: place.claimant,
-            earlier: place
-                .project
-                .iter()
-                .flat_map(|project| project.earlier_ids.clone())
-                .collect(),
-            project: place.project.map(|project| project.id),
-            brain: place.brain,
-            says_project: says.project,
-            says_brain: says.brain,
-        };
-        cx.answer(None, &output, |page| show(&output, page))?;
+        let says = place.claim.clone().unwrap_or_default();
+        let project = place.project.as_ref();
+        let data = json!({
+            "folder": place.claimant.to_string_lossy(),
+            "project": project.map(|project| &project.id),
+            "earlier": project.map_or(&[][..], |project| &project.earlier_ids),
+            "brain": place.brain,
+            "saysProject": says.project,
+            "saysBrain": says.brain,
+        });
+        cx.answer(None, &data, |page| show(&place, &says, page))?;
         Ok(Exit::Ok)
     }
 }
 
-fn show(output: &PlaceOutput, page: &mut TextPage) {
-    page.field("folder", printable(&output.folder.display().to_string()));
-    let own = output
-        .project
-        .as_deref()
-        .unwrap_or("none: only what holds for the user is remembered here");
-    page.field("project", printable(own));
+fn show(place: &ProjectPlace, says: &ProjectClaim, page: &mut TextPage) {
+    page.field("folder", place.claimant.display());
+    let own = place.project.as_ref().map_or(
+        "none: only what holds for the user is remembered here",
+        |project| &project.id,
+    );
+    page.field("project", own);
     for (name, value) in [
-        ("brain", &output.brain),
-        ("says it is", &output.says_project),
-        ("says brain", &output.says_brain),
+        ("brain", &place.brain),
+        ("says it is", &says.project),
+        ("says brain", &says.brain),
     ] {
         if let Some(value) = value {
-            page.field(name, printable(value));
+            page.field(name, value);
         }
     }
-    if output.says_project.is_some() || output.says_brain.is_some() {
+    if says.project.is_some() || says.brain.is_some() {
         page.aside("amemctl project allow lets it be what it says");
     }
 }
 
-fn row(entry: &AllowedFolder) -> AllowedRow {
-    AllowedRow {
-        folder: entry.folder.clone(),
-        project: entry.project.clone(),
-        brain: entry.brain.clone(),
-        earlier: entry.earlier.clone(),
+fn row(entry: &AllowedFolder) -> Value {
+    let mut row = json!({
+        "folder": entry.folder.to_string_lossy(),
+        "project": entry.project,
+        "earlier": entry.earlier,
+    });
+    if let Some(brain) = &entry.brain {
+        row["brain"] = brain.as_str().into();
     }
+    row
 }
 
 fn list(cx: &mut CommandContext) -> Result<Exit, Failure> {
     let list = allowed_projects().map_err(|e| failed(&e))?;
-    let rows: Vec<AllowedRow> = list.entries().iter().map(row).collect();
+    let rows: Vec<Value> = list.entries().iter().map(row).collect();
     cx.answer(None, &json!({"allowed": rows}), |page| {
-        page.rows(&ALLOWED, &rows);
+        page.rows(&ALLOWED, list.entries());
     })?;
     Ok(Exit::Ok)
 }
 
-const ALLOWED: [Column<AllowedRow>; 3] = [
-    ("project", Align::Left, |row| row.project.clone()),
-    ("brain", Align::Left, |row| {
-        row.brain.clone().unwrap_or_default()
+const ALLOWED: [Column<AllowedFolder>; 3] = [
+    ("project", Align::Left, |entry| entry.project.clone()),
+    ("brain", Align::Left, |entry| {
+        entry.brain.clone().unwrap_or_default()
     }),
-    ("folder", Align::Left, |row| {
-        row.folder.display().to_string()
+    ("folder", Align::Left, |entry| {
+        entry.folder.display().to_string()
     }),
 ];
 

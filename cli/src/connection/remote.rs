@@ -319,8 +319,7 @@ pub(crate) fn all_pages<T>(
     }
 }
 
-/// All pages of a paged list as one answer, the last one, with the rows of all; `list` has the rows and the token of the
-/// next page.
+/// The last answer of a paged list, with the rows of all; `list` borrows the rows and the token of the next page.
 pub(crate) fn whole_list<M, T>(
     mut page: impl FnMut(String) -> Result<M, RemoteError>,
     list: fn(&mut M) -> (&mut Vec<T>, &mut String),

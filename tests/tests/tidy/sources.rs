@@ -8,6 +8,9 @@ const UNSAFE: [&str; 2] = ["crates/format/src/mapping.rs", "crates/kernels/src/"
 /// Columns of a line of comments. Code is for rustfmt, and texts are what they are.
 const COLUMNS_MAX: usize = 120;
 
+/// Structs of amemctl that become JSON: file formats, and what no message says.
+const ANSWER_STRUCTS_MAX: usize = 40;
+
 fn sources() -> Vec<File> {
     files().into_iter().filter(File::is_rust).collect()
 }
@@ -42,6 +45,23 @@ fn unsafe_code_stands_only_where_it_is_allowed() {
         }
     }
     none(out);
+}
+
+#[test]
+fn amemctl_says_messages_no_second_time() {
+    let is_derived = |text: &str| text.contains("derive(") && words(text).any(|w| w == "Serialize");
+    let all = sources();
+    let own = all.iter().filter(|file| file.path.starts_with("cli/src/"));
+    let lines = own.flat_map(|file| file.lines().map(move |(line, text)| (file, line, text)));
+    let structs: Vec<String> = lines
+        .filter(|(.., text)| is_derived(text))
+        .map(|(file, line, _)| format!("{}:{line}", file.path))
+        .collect();
+    assert!(
+        structs.len() <= ANSWER_STRUCTS_MAX,
+        "answer with the message (`CommandContext::message`): {} structs derive Serialize, {ANSWER_STRUCTS_MAX} may: {structs:#?}",
+        structs.len()
+    );
 }
 
 #[test]
