@@ -174,10 +174,23 @@ impl<'s, 'a> Occurrences<'s, 'a> {
 
     /// True if an event contains a term.
     pub(super) fn has(&self, term: &str) -> Result<bool> {
-        match self.scope {
-            Some(_) => Ok(self.count(term)? > 0),
-            None => Ok(self.recent(term).next().is_some() || self.in_base(term)?.is_some()),
+        if self.scope.is_none() {
+            return Ok(self.recent(term).next().is_some() || self.in_base(term)?.is_some());
         }
+        if self.recent(term).any(|(id, _)| self.is_in_scope(id)) {
+            return Ok(true);
+        }
+        let mut is_found = false;
+        self.each_of_base(term, |_, _| {
+            is_found = true;
+            false
+        })?;
+        Ok(is_found)
+    }
+
+    fn is_in_scope(&self, id: u32) -> bool {
+        let scope = self.scope;
+        scope.is_none_or(|scope| scope.ids.binary_search(&id).is_ok())
     }
 
     /// The postings of a term in the base, and how many there are below the bound; `None` if there are none.
@@ -201,34 +214,44 @@ impl<'s, 'a> Occurrences<'s, 'a> {
     /// as the scope has events, and those of the delta.
     fn all(&self, term: &str) -> Result<Vec<(u32, u32)>> {
         let mut found = Vec::new();
-        if let Some(postings) = self.lengths.base.map_or(Ok(None), |base| base.find(term))? {
-            let mut cursor = PostingCursor::new(postings)?;
-            let mut rest = self.scope.map(|scope| scope.ids.as_slice());
-            while cursor.id() < self.bound {
-                let Some(ids) = &mut rest else {
-                    found.push((cursor.id(), cursor.tf()));
-                    cursor.advance()?;
-                    continue;
-                };
-                *ids = &ids[ids.partition_point(|&id| id < cursor.id())..];
-                match ids.first() {
-                    None => break,
-                    Some(&id) if id == cursor.id() => {
-                        found.push((id, cursor.tf()));
-                        cursor.advance()?;
-                    }
-                    Some(&id) => cursor.seek(id)?,
-                }
-            }
-        }
+        self.each_of_base(term, |id, tf| {
+            found.push((id, tf));
+            true
+        })?;
         let start = found.len();
-        let is_in = |id: u32| {
-            self.scope
-                .is_none_or(|scope| scope.ids.binary_search(&id).is_ok())
-        };
-        found.extend(self.recent(term).filter(|&(id, _)| is_in(id)));
+        let recent = self.recent(term);
+        found.extend(recent.filter(|&(id, _)| self.is_in_scope(id)));
         found[start..].reverse();
         Ok(found)
+    }
+
+    /// Visits the events of the base that contain a term, ascending, each with its frequency, as long as `visit` wants
+    /// more.
+    fn each_of_base(&self, term: &str, mut visit: impl FnMut(u32, u32) -> bool) -> Result<()> {
+        let postings = self.lengths.base.map_or(Ok(None), |base| base.find(term))?;
+        let Some(postings) = postings else {
+            return Ok(());
+        };
+        let mut cursor = PostingCursor::new(postings)?;
+        let mut rest = self.scope.map(|scope| scope.ids.as_slice());
+        while cursor.id() < self.bound {
+            if let Some(ids) = &mut rest {
+                *ids = &ids[first_from(ids, cursor.id())..];
+                match ids.first() {
+                    None => break,
+                    Some(&id) if id != cursor.id() => {
+                        cursor.seek(id)?;
+                        continue;
+                    }
+                    Some(_) => {}
+                }
+            }
+            if !visit(cursor.id(), cursor.tf()) {
+                break;
+            }
+            cursor.advance()?;
+        }
+        Ok(())
     }
 
     /// The postings of some terms, ascending, of one event in the order of the terms.
@@ -244,6 +267,17 @@ impl<'s, 'a> Occurrences<'s, 'a> {
         }
         Ok(listed)
     }
+}
+
+/// The place of the first id that is not below `least`, of ascending ids: near the beginning, it is found in steps that
+/// double.
+fn first_from(ids: &[u32], least: u32) -> usize {
+    let mut step = 1;
+    while ids.get(step).is_some_and(|&id| id < least) {
+        step *= 2;
+    }
+    let (from, until) = (step / 2, ids.len().min(step + 1));
+    from + ids[from..until].partition_point(|&id| id < least)
 }
 
 /// That a member of a group occurs in an event.
