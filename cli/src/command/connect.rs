@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use amem_connect::{
+use amem_agents::{
     AgentClient, ClientStatus, ConnectPlan, Locations, Program, SettingsError, VARIABLES, status,
 };
 use clap::{Args, ValueEnum};

@@ -52,7 +52,7 @@ fn plugins_have_the_version_of_the_workspace() {
 #[test]
 fn plugins_have_the_hooks_and_servers_that_connect_writes() {
     let (mut out, mut known) = (Vec::new(), BTreeSet::new());
-    for (path, wanted) in amem_connect::deployed() {
+    for (path, wanted) in amem_agents::deployed() {
         let path = format!("deploy/agents/{path}");
         let found = parsed(&file(&path));
         for (key, value) in wanted.as_object().expect("an object") {
@@ -90,11 +90,11 @@ fn the_skill_and_the_bundle_name_the_tools_of_the_server() {
 #[test]
 fn agents_md_has_a_row_for_each_client() {
     let page = file("docs/agents.md").text;
-    for client in amem_connect::AgentClient::ALL {
+    for client in amem_agents::AgentClient::ALL {
         let row = format!("\n| `{}` |", client.name());
         assert!(page.contains(&row), "docs/agents.md: {}", client.name());
     }
-    for variable in amem_connect::VARIABLES {
+    for variable in amem_agents::VARIABLES {
         let is_listed = page.contains(variable) || variable == "XDG_STATE_HOME";
         assert!(is_listed, "docs/agents.md: {variable}");
     }

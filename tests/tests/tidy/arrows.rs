@@ -83,7 +83,7 @@ const CRATES: [(&str, &str, &[&str]); 27] = [
             "amem-facts",
         ],
     ),
-    ("crates/connect", "amem-connect", &["amem-host"]),
+    ("crates/agents", "amem-agents", &["amem-host"]),
     (
         "crates/sources",
         "amem-sources",
@@ -173,7 +173,7 @@ const CRATES: [(&str, &str, &[&str]); 27] = [
             "amem-query",
             "amem-interop",
             "amem-doctor",
-            "amem-connect",
+            "amem-agents",
             "amem-host",
             "amem-client",
             "amem-mcp",

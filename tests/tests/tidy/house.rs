@@ -60,7 +60,7 @@ const FACADES: [(&str, usize); 27] = [
     ("crates/transformer", 12),
     ("crates/facts", 40),
     ("crates/items", 24),
-    ("crates/connect", 20),
+    ("crates/agents", 20),
     ("crates/mcp", 20),
     ("crates/hooks", 20),
     ("crates/sources", 30),

@@ -51,7 +51,7 @@ const READS: Call = Call {
             "the log of the demo's own daemon",
         ),
         ("cli/src/service/file.rs", "a folder, to sync it"),
-        ("crates/connect/src/disk.rs", "a folder, to sync it"),
+        ("crates/agents/src/disk.rs", "a folder, to sync it"),
         ("crates/doctor/src/verify/mod.rs", "brain files, mapped"),
         ("crates/engine/src/file_holders.rs", "/proc"),
         (

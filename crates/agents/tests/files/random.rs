@@ -1,6 +1,6 @@
 //! Random JSON with comments: whatever stands in a file, connect and disconnect give back its bytes.
 
-use amem_connect::AgentClient;
+use amem_agents::AgentClient;
 use proptest::prelude::*;
 
 use crate::rig::Rig;
@@ -108,7 +108,7 @@ fn is_valid(text: &str) -> bool {
     let rig = Rig::new();
     rig.write(".gemini/settings.json", text);
     let locations = rig.locations();
-    amem_connect::status(&locations, AgentClient::Gemini, &rig.program()).is_ok()
+    amem_agents::status(&locations, AgentClient::Gemini, &rig.program()).is_ok()
 }
 
 proptest! {

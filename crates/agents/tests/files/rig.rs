@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use amem_connect::{
+use amem_agents::{
     AgentClient, ClientStatus, ConnectPlan, Locations, Program, SettingsError, status,
 };
 use tempfile::TempDir;

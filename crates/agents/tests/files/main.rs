@@ -8,7 +8,7 @@
 mod random;
 mod rig;
 
-use amem_connect::{AgentClient, ConnectPlan, Locations, SettingsError};
+use amem_agents::{AgentClient, ConnectPlan, Locations, SettingsError};
 use amem_host::files::FileFault;
 use rig::Rig;
 
