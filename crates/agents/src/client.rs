@@ -1,154 +1,236 @@
-//! The clients: their names, and their folders.
+//! The clients: the rows of agents.toml, and what is looked up in them.
 
-use std::path::PathBuf;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
-use serde_json::{Value, json};
-
+use crate::client_path::ClientPath;
 use crate::locations::Locations;
+use crate::moment::HookMoment;
+
+include!(concat!(env!("OUT_DIR"), "/clients.rs"));
 
 /// The name of the entry.
 pub(crate) const ENTRY: &str = "amem";
 
-/// An agent, or an editor with one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum AgentClient {
-    /// Claude Code.
-    ClaudeCode,
-    /// Codex.
-    Codex,
-    /// Gemini CLI.
-    Gemini,
-    /// GitHub Copilot CLI.
-    Copilot,
-    /// opencode.
-    Opencode,
-    /// Cursor.
-    Cursor,
-    /// Visual Studio Code.
-    Vscode,
-    /// Claude Desktop.
-    ClaudeDesktop,
-    /// Zed.
-    Zed,
+/// Variables of this beginning move the folders of every program.
+const SHARED_VARIABLES: &str = "XDG_";
+
+/// What agents.toml says of a client.
+pub(crate) struct ClientRow {
+    name: &'static str,
+    title: &'static str,
+    programs: &'static [&'static str],
+    /// Started from a shell, and passes PATH on.
+    pub(crate) has_path: bool,
+    folder: ClientPath,
+    pub(crate) server: ServerRow,
+    pub(crate) hooks: Option<HookRow>,
+    /// In the order of a session; of a moment, the one that connect writes first.
+    pub(crate) events: &'static [(HookMoment, &'static str)],
+    context_at: &'static [HookMoment],
+    pub(crate) files: &'static [WholeFile],
+    pub(crate) plugin: Option<PluginRow>,
+    /// Kinds of sources, and where they are.
+    memories: &'static [(&'static str, ClientPath)],
+    /// Below deploy/agents.
+    pub(crate) deployed: &'static [(&'static str, DeployedPart)],
+    transcript: Option<&'static str>,
+}
+
+/// Where the servers of a client stand.
+pub(crate) struct ServerRow {
+    pub(crate) key: &'static str,
+    pub(crate) user: ClientPath,
+    pub(crate) project: Option<&'static str>,
+    /// A file beside it, which is used where it exists.
+    pub(crate) instead: Option<&'static str>,
+}
+
+/// Where its hooks stand.
+pub(crate) struct HookRow {
+    /// `None` if they stand in the file of the server.
+    pub(crate) user: Option<ClientPath>,
+    pub(crate) project: Option<&'static str>,
+    pub(crate) version: Option<u32>,
+    pub(crate) joins_server_file: bool,
+    pub(crate) runs_project_hooks_of: Option<AgentClient>,
+}
+
+/// A file that is ours as a whole.
+pub(crate) struct WholeFile {
+    pub(crate) text: &'static str,
+    pub(crate) user: Option<ClientPath>,
+    pub(crate) project: Option<&'static str>,
+}
+
+/// How a plugin of ours shows.
+pub(crate) struct PluginRow {
+    /// Below the folder of the client.
+    pub(crate) file: &'static str,
+    pub(crate) project_files: &'static [&'static str],
+    /// Of the map of plugins in it; `None` if the file itself shows it.
+    pub(crate) key: Option<&'static str>,
+}
+
+/// What a file of deploy/agents has in common with connect.
+pub(crate) enum DeployedPart {
+    Server { name: &'static str },
+    Hooks { is_named: bool },
+}
+
+/// A rule by which an input is recognised.
+pub(crate) struct InputRule {
+    pub(crate) client: AgentClient,
+    pub(crate) has: &'static [&'static str],
+    pub(crate) transcript: Option<&'static str>,
+    pub(crate) has_transcript: Option<bool>,
 }
 
 impl AgentClient {
-    /// Every client.
-    pub const ALL: [Self; 9] = [
-        Self::ClaudeCode,
-        Self::Codex,
-        Self::Gemini,
-        Self::Copilot,
-        Self::Opencode,
-        Self::Cursor,
-        Self::Vscode,
-        Self::ClaudeDesktop,
-        Self::Zed,
-    ];
+    pub(crate) fn row(self) -> &'static ClientRow {
+        &ROWS[self as usize]
+    }
 
     /// Its name on the command line.
+    #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "claude-code",
-            Self::Codex => "codex",
-            Self::Gemini => "gemini",
-            Self::Copilot => "copilot",
-            Self::Opencode => "opencode",
-            Self::Cursor => "cursor",
-            Self::Vscode => "vscode",
-            Self::ClaudeDesktop => "claude-desktop",
-            Self::Zed => "zed",
-        }
+        self.row().name
+    }
+
+    /// Its name for people.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        self.row().title
     }
 
     /// Whether it has settings of a project.
+    #[must_use]
     pub fn has_project(self) -> bool {
-        self != Self::ClaudeDesktop
+        self.row().server.project.is_some()
     }
 
-    /// Whether it is started from a shell, and passes PATH on.
-    pub(crate) fn has_path(self) -> bool {
-        matches!(
-            self,
-            Self::ClaudeCode | Self::Codex | Self::Gemini | Self::Copilot | Self::Opencode
-        )
+    /// Whether it runs hooks.
+    #[must_use]
+    pub fn has_hooks(self) -> bool {
+        !self.row().events.is_empty()
+    }
+
+    /// Whether it reads context at a moment.
+    #[must_use]
+    pub fn takes_context(self, moment: HookMoment) -> bool {
+        self.row().context_at.contains(&moment)
+    }
+
+    /// The name of the kind of source that its transcripts are.
+    #[must_use]
+    pub fn transcript_kind(self) -> Option<&'static str> {
+        self.row().transcript
+    }
+
+    /// Where it keeps memories and transcripts, with the names of the kinds of sources. `variable` answers the variables
+    /// that move folders.
+    pub fn memories(
+        self,
+        home: &Path,
+        variable: &dyn Fn(&str) -> Option<PathBuf>,
+    ) -> impl Iterator<Item = (&'static str, PathBuf)> {
+        let memories = self.row().memories.iter();
+        memories.map(move |(kind, path)| (*kind, path.resolve(home, false, variable)))
+    }
+
+    /// The client that sends an input, by the names of its fields and the path of its transcript.
+    #[must_use]
+    pub fn of_input(has: &dyn Fn(&str) -> bool, transcript: &str) -> Option<Self> {
+        let mut rules = INPUT_RULES.iter();
+        let holds = |rule: &&InputRule| {
+            rule.has.iter().all(|field| has(field))
+                && rule.transcript.is_none_or(|part| transcript.contains(part))
+                && rule
+                    .has_transcript
+                    .is_none_or(|is| is != transcript.is_empty())
+        };
+        rules.find(holds).map(|rule| rule.client)
     }
 
     /// Its folder of settings.
     pub(crate) fn folder(self, locations: &Locations) -> PathBuf {
-        let config = || locations.folder("XDG_CONFIG_HOME", ".config");
-        let of_app = |name: &str| {
-            if locations.is_mac() {
-                locations.home("Library/Application Support").join(name)
-            } else {
-                config().join(name)
-            }
-        };
-        match self {
-            Self::ClaudeCode => locations.folder("CLAUDE_CONFIG_DIR", ".claude"),
-            Self::Codex => locations.folder("CODEX_HOME", ".codex"),
-            // The variable replaces the home folder.
-            Self::Gemini => match locations.variable("GEMINI_CLI_HOME") {
-                Some(home) => home.join(".gemini"),
-                None => locations.home(".gemini"),
-            },
-            Self::Copilot => locations.folder("COPILOT_HOME", ".copilot"),
-            Self::Opencode => config().join("opencode"),
-            Self::Cursor => locations.home(".cursor"),
-            Self::Vscode => of_app("Code"),
-            Self::ClaudeDesktop => of_app("Claude"),
-            Self::Zed => config().join("zed"),
-        }
+        locations.resolve(&self.row().folder)
     }
 
     /// A folder of settings that the client does not use while a variable names another.
     pub(crate) fn unused_folder(self, locations: &Locations) -> Option<(&'static str, PathBuf)> {
-        let (variable, below) = match self {
-            Self::ClaudeCode => ("CLAUDE_CONFIG_DIR", ".claude"),
-            Self::Codex => ("CODEX_HOME", ".codex"),
-            Self::Copilot => ("COPILOT_HOME", ".copilot"),
-            Self::Gemini => ("GEMINI_CLI_HOME", ".gemini"),
-            _ => return None,
-        };
+        let folder = &self.row().folder;
+        let variable = folder.variable?;
+        if variable.starts_with(SHARED_VARIABLES) {
+            return None;
+        }
         locations.variable(variable)?;
-        let unused = locations.home(below);
+        let unused = folder.resolve(locations.home_folder(), locations.is_mac(), &|_| None);
         (unused != self.folder(locations) && unused.is_dir()).then_some((variable, unused))
     }
 
     /// Whether the client seems to be installed: its folder, or its program.
     pub fn is_installed(self, locations: &Locations) -> bool {
-        let programs: &[&str] = match self {
-            Self::ClaudeCode => &["claude"],
-            Self::Codex => &["codex"],
-            Self::Gemini => &["gemini"],
-            Self::Copilot => &["copilot"],
-            Self::Opencode => &["opencode"],
-            Self::Cursor => &["cursor", "cursor-agent"],
-            Self::Vscode => &["code"],
-            Self::ClaudeDesktop => &["claude-desktop"],
-            Self::Zed => &["zed", "zeditor"],
-        };
-        self.folder(locations).is_dir() || locations.has_program(programs)
+        self.folder(locations).is_dir() || locations.has_program(self.row().programs)
+    }
+}
+
+impl fmt::Display for AgentClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for AgentClient {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|client| client.name() == text);
+        found.ok_or_else(|| {
+            let names = Self::ALL.map(Self::name).join(", ");
+            format!("unknown client {text:?}: use one of {names}")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_row_is_found_by_its_name_and_no_two_have_one() {
+        for client in AgentClient::ALL {
+            assert_eq!(client.name().parse(), Ok(client));
+            assert!(!client.title().is_empty());
+            let is_complete = client.has_hooks() == client.answer("Stop", "x").is_some();
+            assert!(
+                is_complete,
+                "{client}: events and an answer belong together"
+            );
+        }
+        let refused = "emacs".parse::<AgentClient>().unwrap_err();
+        assert!(refused.starts_with("unknown client \"emacs\": use one of claude-code, "));
     }
 
-    /// The key of the servers, and the entry of ours.
-    pub(crate) fn server_value(self, program: &str) -> (&'static str, Value) {
-        let plain = json!({"command": program, "args": ["mcp"]});
-        let typed = |kind: &str| json!({"type": kind, "command": program, "args": ["mcp"]});
-        match self {
-            Self::ClaudeCode => ("mcpServers", typed("stdio")),
-            Self::Codex => ("mcp_servers", plain),
-            Self::Gemini | Self::ClaudeDesktop | Self::Cursor => ("mcpServers", plain),
-            Self::Copilot => (
-                "mcpServers",
-                json!({"type": "local", "command": program, "args": ["mcp"], "tools": ["*"]}),
-            ),
-            Self::Opencode => (
-                "mcp",
-                json!({"type": "local", "command": [program, "mcp"], "enabled": true}),
-            ),
-            Self::Vscode => ("servers", typed("stdio")),
-            Self::Zed => ("context_servers", plain),
-        }
+    #[test]
+    fn a_variable_moves_the_memories_of_a_client() {
+        let of = |client: AgentClient, variable: &str| {
+            let set = |name: &str| (name == variable).then(|| PathBuf::from("/moved"));
+            let memories = client.memories(Path::new("/home"), &set);
+            memories
+                .map(|(_, path)| path.display().to_string())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(of(AgentClient::Codex, "CODEX_HOME")[0], "/moved/sessions");
+        assert_eq!(of(AgentClient::Gemini, "")[0], "/home/.gemini/tmp");
+        assert_eq!(
+            of(AgentClient::Gemini, "GEMINI_CLI_HOME")[0],
+            "/moved/.gemini/tmp"
+        );
+        assert_eq!(
+            of(AgentClient::ClaudeCode, "XDG_CONFIG_HOME")[2],
+            "/moved/claude/projects"
+        );
     }
 }

@@ -1,15 +1,19 @@
 //! The files of each client, and what belongs into each.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::json;
 
 use crate::client::{AgentClient, ENTRY};
+use crate::client_path::ClientPath;
 use crate::entry::{Entry, EntryRole, EntrySlot};
 use crate::hook;
 use crate::locations::Locations;
 use crate::program::Program;
 use crate::whole;
+
+/// The member that some clients require of a file with hooks.
+pub(crate) const VERSION: &str = "version";
 
 /// The format of a file, with what belongs into it.
 #[derive(Debug, Clone)]
@@ -27,6 +31,13 @@ impl Content {
             Self::Whole(_) => &[],
         }
     }
+
+    /// Adds entries to a file of entries.
+    pub(crate) fn extend(&mut self, more: &[Entry]) {
+        if let Self::Json(entries) | Self::Toml(entries) = self {
+            entries.extend_from_slice(more);
+        }
+    }
 }
 
 /// A file of a client.
@@ -39,110 +50,83 @@ pub(crate) struct ClientFile {
 impl AgentClient {
     /// Its files, with the entries that belong into each: the server's first.
     pub(crate) fn files(self, locations: &Locations, program: &Program) -> Vec<ClientFile> {
-        let is_shared = locations.project().is_some();
-        let program = program.command(self.has_path(), is_shared);
-        let server = self.server(&program);
-        // Copilot runs the hooks of a project's Claude Code too: they find out themselves which client runs them.
-        let is_named = !(self == Self::ClaudeCode && is_shared);
-        let hooks = self.hook_entries(&program, is_named);
-        let folder = self.folder(locations);
-        let (at, hooks_at) = match locations.project() {
-            Some(project) => self.project_files(project),
-            None => self.user_files(locations, &folder),
+        let row = self.row();
+        let project = locations.project();
+        let program = program.command(row.has_path, project.is_some());
+        let mut files = Vec::new();
+        let Some(path) = self.file(locations, Some(&row.server.user), row.server.project) else {
+            return files;
         };
-        let server_content = match self {
-            Self::Codex => Content::Toml(server),
-            // One file has both.
-            Self::Gemini => Content::Json([server, hooks.clone()].concat()),
-            // The file of Claude Code, which Copilot reads too.
-            Self::Copilot if is_shared => Content::Json(Self::ClaudeCode.server(&program)),
-            _ => Content::Json(server),
-        };
-        let mut files = vec![ClientFile {
-            path: at,
-            content: server_content,
-        }];
-        if let Some(path) = hooks_at {
-            let content = match self {
-                Self::Opencode => Content::Whole(whole::opencode_plugin(&program)),
-                _ => Content::Json(hooks),
-            };
-            files.push(ClientFile { path, content });
+        let mut server = self.server(&program, project.is_some());
+        let mut hooks_file = None;
+        if let Some(hooks) = &row.hooks {
+            // A client that runs the hooks of this one is not it: they find out themselves which client runs them.
+            let is_named = project.is_none() || !self.shares_project_hooks();
+            let entries = self.hook_entries(&program, is_named);
+            match self.file(locations, hooks.user.as_ref(), hooks.project) {
+                Some(path) => {
+                    hooks_file = Some(ClientFile {
+                        path,
+                        content: Content::Json(entries),
+                    });
+                }
+                None => server.extend(entries),
+            }
         }
-        // Rules of a user are in a database of Cursor.
-        if let (Self::Cursor, Some(project)) = (self, locations.project()) {
-            files.push(ClientFile {
-                path: project.join(".cursor/rules/amem.mdc"),
-                content: Content::Whole(whole::CURSOR_RULES.to_owned()),
-            });
+        let path = beside(path, row.server.instead);
+        let content = match path.extension().is_some_and(|ending| ending == "toml") {
+            true => Content::Toml(server),
+            false => Content::Json(server),
+        };
+        files.push(ClientFile { path, content });
+        files.extend(hooks_file);
+        for file in row.files {
+            if let Some(path) = self.file(locations, file.user.as_ref(), file.project) {
+                let content = Content::Whole(whole::with_program(file.text, &program));
+                files.push(ClientFile { path, content });
+            }
         }
         files
     }
 
-    /// The user's file of the server, and that of the hooks where it is another.
-    fn user_files(self, locations: &Locations, folder: &Path) -> (PathBuf, Option<PathBuf>) {
-        match self {
-            Self::ClaudeCode => {
-                let state = match locations.variable("CLAUDE_CONFIG_DIR") {
-                    Some(folder) => folder.join(".claude.json"),
-                    None => locations.home(".claude.json"),
-                };
-                (state, Some(folder.join("settings.json")))
-            }
-            Self::Codex => (folder.join("config.toml"), Some(folder.join("hooks.json"))),
-            Self::Gemini => (folder.join("settings.json"), None),
-            Self::Copilot => (
-                folder.join("mcp-config.json"),
-                Some(folder.join("hooks/amem.json")),
-            ),
-            Self::Opencode => (
-                opencode_settings(folder),
-                Some(folder.join("plugins/amem.js")),
-            ),
-            Self::Cursor => (folder.join("mcp.json"), Some(folder.join("hooks.json"))),
-            Self::Vscode => (folder.join("User/mcp.json"), None),
-            Self::ClaudeDesktop => (folder.join("claude_desktop_config.json"), None),
-            Self::Zed => (folder.join("settings.json"), None),
+    /// The file of the user, or that of the project.
+    fn file(
+        self,
+        locations: &Locations,
+        user: Option<&ClientPath>,
+        of_project: Option<&str>,
+    ) -> Option<PathBuf> {
+        match locations.project() {
+            Some(project) => of_project.map(|path| project.join(path)),
+            None => user.map(|path| locations.resolve(path)),
         }
     }
 
-    /// The same of a project.
-    fn project_files(self, project: &Path) -> (PathBuf, Option<PathBuf>) {
-        let both = |server: &str, hooks: &str| (project.join(server), Some(project.join(hooks)));
-        match self {
-            Self::ClaudeCode => both(".mcp.json", ".claude/settings.json"),
-            Self::Codex => both(".codex/config.toml", ".codex/hooks.json"),
-            Self::Gemini => (project.join(".gemini/settings.json"), None),
-            Self::Copilot => both(".mcp.json", ".github/hooks/amem.json"),
-            Self::Opencode => (
-                opencode_settings(project),
-                Some(project.join(".opencode/plugins/amem.js")),
-            ),
-            Self::Cursor => both(".cursor/mcp.json", ".cursor/hooks.json"),
-            Self::Vscode => (project.join(".vscode/mcp.json"), None),
-            // It has none; the command line refuses it.
-            Self::ClaudeDesktop => (project.join("claude_desktop_config.json"), None),
-            Self::Zed => (project.join(".zed/settings.json"), None),
-        }
+    /// Whether another client runs the hooks that are in its file of a project.
+    fn shares_project_hooks(self) -> bool {
+        Self::ALL.iter().any(|other| {
+            let hooks = other.row().hooks.as_ref();
+            hooks.is_some_and(|hooks| hooks.runs_project_hooks_of == Some(self))
+        })
     }
 
-    fn server(self, program: &str) -> Vec<Entry> {
-        let (path, value) = self.server_value(program);
+    fn server(self, program: &str, is_in_project: bool) -> Vec<Entry> {
         vec![Entry {
-            path: vec![path],
+            path: vec![self.row().server.key],
             slot: EntrySlot::Member(ENTRY.to_owned()),
-            value,
+            value: self.server_value(program, is_in_project),
             role: EntryRole::Server,
         }]
     }
 
     fn hook_entries(self, program: &str, is_named: bool) -> Vec<Entry> {
         let mut entries = Vec::new();
-        if matches!(self, Self::Copilot | Self::Cursor) {
+        let version = self.row().hooks.as_ref().and_then(|hooks| hooks.version);
+        if let Some(version) = version {
             entries.push(Entry {
                 path: Vec::new(),
-                slot: EntrySlot::Default("version".to_owned()),
-                value: json!(1),
+                slot: EntrySlot::Default(VERSION.to_owned()),
+                value: json!(version),
                 role: EntryRole::Frame,
             });
         }
@@ -157,10 +141,8 @@ impl AgentClient {
     }
 }
 
-/// The settings that are there, else those that opencode creates.
-fn opencode_settings(folder: &Path) -> PathBuf {
-    let names = ["opencode.jsonc", "opencode.json"];
-    let found = names.map(|name| folder.join(name));
-    let mut found = found.into_iter().filter(|path| path.exists());
-    found.next().unwrap_or_else(|| folder.join("opencode.json"))
+/// The file that is used instead, if it exists.
+fn beside(path: PathBuf, instead: Option<&str>) -> PathBuf {
+    let other = instead.map(|name| path.with_file_name(name));
+    other.filter(|other| other.exists()).unwrap_or(path)
 }

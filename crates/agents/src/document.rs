@@ -87,7 +87,15 @@ fn json_value(path: &Path, text: &str) -> Result<Value, SettingsError> {
     Ok(parsed.value())
 }
 
-pub(crate) fn toml_value(path: &Path, text: &str) -> Result<Value, SettingsError> {
+/// The value of a file; its ending says its form.
+pub(crate) fn value(path: &Path, text: &str) -> Result<Value, SettingsError> {
+    match path.extension().is_some_and(|ending| ending == "toml") {
+        true => toml_value(path, text),
+        false => json_value(path, text),
+    }
+}
+
+fn toml_value(path: &Path, text: &str) -> Result<Value, SettingsError> {
     let parsed = TomlText::parse(text).map_err(|fault| fault.in_file(path, text))?;
     Ok(parsed.value())
 }

@@ -4,58 +4,36 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::client::{AgentClient, ENTRY};
+use crate::client::{AgentClient, DeployedPart};
+use crate::client_file::VERSION;
+use crate::moment::HookMoment;
 use crate::program::{PROGRAM, quoted};
 
-/// One moment of an agent, with its name in each client.
+/// One moment of an agent.
 #[derive(Debug)]
-pub(crate) struct Hook {
+struct Hook {
+    moment: HookMoment,
     /// Seconds after which the client ends the hook. Codex allows 3 at the end of a session.
     timeout_secs: u32,
-    /// The moment, for clients that name their hooks.
+    /// For clients that name their hooks.
     name: &'static str,
-    claude: &'static str,
-    gemini: &'static str,
-    cursor: &'static str,
 }
 
-/// In the order of a session: its start, each prompt, before a compaction, after each answer, its end.
+const fn hook(moment: HookMoment, timeout_secs: u32, name: &'static str) -> Hook {
+    Hook {
+        moment,
+        timeout_secs,
+        name,
+    }
+}
+
+/// In the order of a session.
 const HOOKS: [Hook; 5] = [
-    Hook {
-        timeout_secs: 5,
-        name: "amem-start",
-        claude: "SessionStart",
-        gemini: "SessionStart",
-        cursor: "sessionStart",
-    },
-    Hook {
-        timeout_secs: 5,
-        name: "amem-prompt",
-        claude: "UserPromptSubmit",
-        gemini: "BeforeAgent",
-        cursor: "beforeSubmitPrompt",
-    },
-    Hook {
-        timeout_secs: 5,
-        name: "amem-compaction",
-        claude: "PreCompact",
-        gemini: "PreCompress",
-        cursor: "preCompact",
-    },
-    Hook {
-        timeout_secs: 5,
-        name: "amem-answer",
-        claude: "Stop",
-        gemini: "AfterAgent",
-        cursor: "stop",
-    },
-    Hook {
-        timeout_secs: 3,
-        name: "amem-end",
-        claude: "SessionEnd",
-        gemini: "SessionEnd",
-        cursor: "sessionEnd",
-    },
+    hook(HookMoment::Start, 5, "amem-start"),
+    hook(HookMoment::Prompt, 5, "amem-prompt"),
+    hook(HookMoment::Compaction, 5, "amem-compaction"),
+    hook(HookMoment::Answer, 5, "amem-answer"),
+    hook(HookMoment::End, 3, "amem-end"),
 ];
 
 /// The events of a client with what its settings have for each. Without hooks for clients that have none.
@@ -67,25 +45,11 @@ pub(crate) fn hooks(
     is_named: bool,
 ) -> Vec<(&'static str, Value)> {
     let of_one = |hook: &Hook| {
-        let event = match client {
-            // Copilot has names of its own, and sends the same fields as Claude Code to those of Claude Code.
-            AgentClient::ClaudeCode | AgentClient::Codex | AgentClient::Copilot => hook.claude,
-            AgentClient::Gemini => hook.gemini,
-            AgentClient::Cursor => hook.cursor,
-            _ => return None,
-        };
+        let mut events = client.row().events.iter();
+        let (_, event) = events.find(|(moment, _)| *moment == hook.moment)?;
         let command = command(client, program, is_named, event);
-        let secs = hook.timeout_secs;
-        let value = match client {
-            AgentClient::Copilot => json!({"type": "command", "bash": command, "timeoutSec": secs}),
-            AgentClient::Cursor => json!({"command": command, "timeout": secs}),
-            // Gemini counts milliseconds.
-            AgentClient::Gemini => json!({"hooks": [
-                {"type": "command", "name": hook.name, "command": command, "timeout": secs * 1000}
-            ]}),
-            _ => json!({"hooks": [{"type": "command", "command": command, "timeout": secs}]}),
-        };
-        Some((event, value))
+        let value = client.hook_value(&command, hook.name, hook.timeout_secs)?;
+        Some((*event, value))
     };
     HOOKS.iter().filter_map(of_one).collect()
 }
@@ -102,39 +66,24 @@ fn command(client: AgentClient, program: &str, is_named: bool, event: &str) -> S
 
 /// What the plugins in `deploy/agents` have in common with connect: files below it, and keys with their values.
 pub fn deployed() -> Vec<(&'static str, Value)> {
-    let events = |client: AgentClient, is_named: bool| {
-        let mut events = Map::new();
-        for (event, value) in hooks(client, PROGRAM, is_named) {
-            events.insert(event.to_owned(), Value::from(vec![value]));
+    let of_part = |client: AgentClient, part: &DeployedPart| match part {
+        DeployedPart::Server { name } => {
+            let value = client.server_value(PROGRAM, false);
+            json!({client.row().server.key: {*name: value}})
         }
-        Value::Object(events)
+        DeployedPart::Hooks { is_named } => {
+            let hooks = hooks(client, PROGRAM, *is_named).into_iter();
+            let events = hooks.map(|(event, value)| (event.to_owned(), Value::from(vec![value])));
+            let mut file = Map::new();
+            let version = client.row().hooks.as_ref().and_then(|hooks| hooks.version);
+            file.extend(version.map(|version| (VERSION.to_owned(), json!(version))));
+            file.insert("hooks".to_owned(), Value::Object(events.collect()));
+            Value::Object(file)
+        }
     };
-    let server = |client: AgentClient, name: &str| {
-        let (key, value) = client.server_value(PROGRAM);
-        json!({key: {name: value}})
-    };
-    vec![
-        (
-            "marketplace/amem/hooks/hooks.json",
-            json!({"hooks": events(AgentClient::ClaudeCode, false)}),
-        ),
-        // The name of the plugin is part of the server's name already. All three clients take an entry without a type.
-        (
-            "marketplace/amem/.mcp.json",
-            server(AgentClient::Cursor, "memory"),
-        ),
-        (
-            "gemini/hooks/hooks.json",
-            json!({"hooks": events(AgentClient::Gemini, true)}),
-        ),
-        (
-            "gemini/gemini-extension.json",
-            server(AgentClient::Gemini, ENTRY),
-        ),
-        (
-            "cursor/hooks.json",
-            json!({"version": 1, "hooks": events(AgentClient::Cursor, true)}),
-        ),
-        ("cursor/mcp.json", server(AgentClient::Cursor, ENTRY)),
-    ]
+    let files = AgentClient::ALL.into_iter().flat_map(|client| {
+        let deployed = client.row().deployed.iter();
+        deployed.map(move |(file, part)| (*file, of_part(client, part)))
+    });
+    files.collect()
 }

@@ -3,17 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::client_path::ClientPath;
 use crate::error::SettingsError;
-
-/// The variables that move a client's folder.
-pub const VARIABLES: [&str; 6] = [
-    "CLAUDE_CONFIG_DIR",
-    "CODEX_HOME",
-    "COPILOT_HOME",
-    "GEMINI_CLI_HOME",
-    "XDG_CONFIG_HOME",
-    "XDG_STATE_HOME",
-];
 
 /// The folders of a user.
 #[derive(Debug, Clone)]
@@ -97,20 +88,17 @@ impl Locations {
         self.is_mac
     }
 
-    pub(crate) fn home(&self, below: &str) -> PathBuf {
-        self.home.join(below)
+    pub(crate) fn home_folder(&self) -> &Path {
+        &self.home
+    }
+
+    pub(crate) fn resolve(&self, path: &ClientPath) -> PathBuf {
+        let variable = |name: &str| self.variable(name).map(Path::to_owned);
+        path.resolve(&self.home, self.is_mac, &variable)
     }
 
     pub(crate) fn variable(&self, name: &str) -> Option<&Path> {
         self.variables.get(name).map(PathBuf::as_path)
-    }
-
-    /// The folder that a variable names, or the one below home.
-    pub(crate) fn folder(&self, variable: &str, below_home: &str) -> PathBuf {
-        match self.variable(variable) {
-            Some(folder) => folder.to_owned(),
-            None => self.home(below_home),
-        }
     }
 
     pub(crate) fn has_program(&self, names: &[&str]) -> bool {
@@ -120,7 +108,12 @@ impl Locations {
 
     /// Where the record of insertions is.
     pub(crate) fn record(&self) -> PathBuf {
-        let folder = self.folder("XDG_STATE_HOME", ".local/state");
-        folder.join("amem/connected.json")
+        let record = ClientPath {
+            variable: Some("XDG_STATE_HOME"),
+            home: ".local/state",
+            below: "amem/connected.json",
+            mac: None,
+        };
+        self.resolve(&record)
     }
 }

@@ -116,7 +116,7 @@ impl ConnectPlan {
         Ok(plan)
     }
 
-    /// Copilot runs the hooks in a project's `.claude/settings.json` too: with them it gets none of its own.
+    /// A client that runs the hooks in a project's file of another one gets none of its own with them.
     fn join_hooks_of_project(
         &mut self,
         locations: &Locations,
@@ -125,21 +125,26 @@ impl ConnectPlan {
         if locations.project().is_none() {
             return Ok(());
         }
-        let of = |client: AgentClient| client.files(locations, program).into_iter().nth(1);
-        let (Some(claude), Some(copilot)) = (of(AgentClient::ClaudeCode), of(AgentClient::Copilot))
-        else {
-            return Ok(());
-        };
-        let text = self.text(&claude.path)?;
-        let state = document::state(&claude.path, text.as_deref(), &claude.content)?;
-        if !state.hooks.is_some_and(EntryState::is_satisfied) {
-            return Ok(());
-        }
-        if self.take_back_file(AgentClient::Copilot, copilot)? {
-            self.notes.push(format!(
-                "copilot: it runs the hooks in {} too, so it needs none of its own",
-                claude.path.display()
-            ));
+        for client in AgentClient::ALL {
+            let hooks = client.row().hooks.as_ref();
+            let Some(other) = hooks.and_then(|hooks| hooks.runs_project_hooks_of) else {
+                continue;
+            };
+            let of = |client: AgentClient| client.files(locations, program).into_iter().nth(1);
+            let (Some(others), Some(own)) = (of(other), of(client)) else {
+                continue;
+            };
+            let text = self.text(&others.path)?;
+            let state = document::state(&others.path, text.as_deref(), &others.content)?;
+            if !state.hooks.is_some_and(EntryState::is_satisfied) {
+                continue;
+            }
+            if self.take_back_file(client, own)? {
+                self.notes.push(format!(
+                    "{client}: it runs the hooks in {} too, so it needs none of its own",
+                    others.path.display()
+                ));
+            }
         }
         Ok(())
     }
@@ -370,27 +375,22 @@ struct PreparedFiles {
     files: Vec<Option<PreparedFile>>,
 }
 
-/// The files of a client. Codex warns about hooks in two files of a folder, so they follow those that are there.
+/// The files of a client. Hooks that may join the file of the server follow those that are there.
 fn files(
     locations: &Locations,
     client: AgentClient,
     program: &Program,
 ) -> Result<Vec<ClientFile>, SettingsError> {
     let mut files = client.files(locations, program);
-    if client != AgentClient::Codex {
-        return Ok(files);
-    }
-    let [config, hooks] = &mut files[..] else {
+    let (true, [config, hooks]) = (joins_server_file(client), &mut files[..]) else {
         return Ok(files);
     };
     let text = disk::read(&config.path)?.unwrap_or_default();
-    let value = document::toml_value(&config.path, &text)?;
+    let value = document::value(&config.path, &text)?;
     let events = value["hooks"].as_object();
     let has_events = events.is_some_and(|events| events.keys().any(|key| key != "state"));
     if has_events && !hooks.path.exists() {
-        let more = hooks.content.entries().to_vec();
-        let all = [config.content.entries(), &more].concat();
-        config.content = Content::Toml(all);
+        config.content.extend(hooks.content.entries());
         files.pop();
     }
     Ok(files)
@@ -399,13 +399,15 @@ fn files(
 /// Every file that may have entries.
 fn all_files(locations: &Locations, client: AgentClient, program: &Program) -> Vec<ClientFile> {
     let mut files = client.files(locations, program);
-    if client == AgentClient::Codex
-        && let [config, hooks] = &mut files[..]
-    {
-        let all = [config.content.entries(), hooks.content.entries()].concat();
-        config.content = Content::Toml(all);
+    if let (true, [config, hooks]) = (joins_server_file(client), &mut files[..]) {
+        config.content.extend(hooks.content.entries());
     }
     files
+}
+
+fn joins_server_file(client: AgentClient) -> bool {
+    let hooks = client.row().hooks.as_ref();
+    hooks.is_some_and(|hooks| hooks.joins_server_file)
 }
 
 fn without_hooks(file: ClientFile) -> ClientFile {

@@ -4,9 +4,8 @@ use serde_json::Value;
 
 use crate::client::{AgentClient, ENTRY};
 use crate::disk;
-use crate::document::toml_value;
+use crate::document;
 use crate::error::SettingsError;
-use crate::jsonc::JsonText;
 use crate::locations::Locations;
 
 /// Whether the client has the plugin, enabled.
@@ -14,43 +13,24 @@ pub(crate) fn is_installed(
     client: AgentClient,
     locations: &Locations,
 ) -> Result<bool, SettingsError> {
-    let folder = client.folder(locations);
-    match client {
-        AgentClient::ClaudeCode => {
-            let mut files = vec![folder.join("settings.json")];
-            if let Some(project) = locations.project() {
-                files.push(project.join(".claude/settings.json"));
-                files.push(project.join(".claude/settings.local.json"));
-            }
-            for path in files {
-                let text = disk::read(&path)?.unwrap_or_default();
-                let parsed = JsonText::parse(&text).map_err(|f| f.in_file(&path, &text))?;
-                if is_enabled(&parsed.value()["enabledPlugins"]) {
-                    return Ok(true);
-                }
-            }
-            Ok(false)
-        }
-        AgentClient::Codex => {
-            let path = folder.join("config.toml");
-            let text = disk::read(&path)?.unwrap_or_default();
-            Ok(is_enabled(&toml_value(&path, &text)?["plugins"]))
-        }
-        AgentClient::Copilot => {
-            let path = folder.join("settings.json");
-            let text = disk::read(&path)?.unwrap_or_default();
-            let parsed = JsonText::parse(&text).map_err(|f| f.in_file(&path, &text))?;
-            Ok(is_enabled(&parsed.value()["enabledPlugins"]))
-        }
-        AgentClient::Gemini => {
-            let manifest = folder
-                .join("extensions")
-                .join(ENTRY)
-                .join("gemini-extension.json");
-            Ok(manifest.is_file())
-        }
-        _ => Ok(false),
+    let Some(row) = &client.row().plugin else {
+        return Ok(false);
+    };
+    let file = client.folder(locations).join(row.file);
+    let Some(key) = row.key else {
+        return Ok(file.is_file());
+    };
+    let mut files = vec![file];
+    if let Some(project) = locations.project() {
+        files.extend(row.project_files.iter().map(|file| project.join(file)));
     }
+    for path in files {
+        let text = disk::read(&path)?.unwrap_or_default();
+        if is_enabled(&document::value(&path, &text)?[key]) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// A map from `name@marketplace` to true, or to a table whose `enabled` is not false.
