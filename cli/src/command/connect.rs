@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use amem_agents::{
     AgentClient, ClientStatus, ConnectPlan, Locations, Program, SettingsError, VARIABLES, status,
 };
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 
 use crate::exit::Exit;
@@ -13,34 +14,10 @@ use crate::failure::Failure;
 use crate::output::context::CommandContext;
 use crate::render::{Align, TextPage, TextTable, printable};
 
-/// An agent, as the command line names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ClientName {
-    ClaudeCode,
-    Codex,
-    Gemini,
-    Copilot,
-    Opencode,
-    Cursor,
-    Vscode,
-    ClaudeDesktop,
-    Zed,
-}
-
-impl ClientName {
-    fn client(self) -> AgentClient {
-        match self {
-            Self::ClaudeCode => AgentClient::ClaudeCode,
-            Self::Codex => AgentClient::Codex,
-            Self::Gemini => AgentClient::Gemini,
-            Self::Copilot => AgentClient::Copilot,
-            Self::Opencode => AgentClient::Opencode,
-            Self::Cursor => AgentClient::Cursor,
-            Self::Vscode => AgentClient::Vscode,
-            Self::ClaudeDesktop => AgentClient::ClaudeDesktop,
-            Self::Zed => AgentClient::Zed,
-        }
-    }
+/// Reads the name of a client; help and completion list them.
+fn client_name() -> impl TypedValueParser<Value = AgentClient> {
+    let names = PossibleValuesParser::new(AgentClient::ALL.map(AgentClient::name));
+    names.try_map(|name| name.parse::<AgentClient>())
 }
 
 #[derive(Debug, Args)]
@@ -76,8 +53,8 @@ pub(crate) struct DisconnectArgs {
 #[derive(Debug, Args)]
 struct WhichClients {
     /// The agents; without any, all that are installed.
-    #[arg(value_name = "CLIENT")]
-    clients: Vec<ClientName>,
+    #[arg(value_name = "CLIENT", value_parser = client_name())]
+    clients: Vec<AgentClient>,
     /// Show the changes as a diff, and write nothing.
     #[arg(long)]
     print: bool,
@@ -216,7 +193,7 @@ impl WhichClients {
                 .filter(|client| !self.project || client.has_project())
                 .collect();
         }
-        self.clients.iter().map(|name| name.client()).collect()
+        self.clients.clone()
     }
 
     fn named(
@@ -225,12 +202,8 @@ impl WhichClients {
         must_be_installed: bool,
     ) -> Result<Vec<AgentClient>, Failure> {
         if self.project
-            && let Some(name) = self
-                .clients
-                .iter()
-                .find(|name| !name.client().has_project())
+            && let Some(name) = self.clients.iter().find(|client| !client.has_project())
         {
-            let name = name.client().name();
             return Err(Failure::argument(
                 format!("{name} has no settings of a project"),
                 format!("`amemctl connect {name}` writes those of the user"),

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use amem_hooks::HookClient;
 use clap::Args;
 
 use crate::exit::Exit;
@@ -21,8 +22,7 @@ at the end it stores what was said. It always ends with 0, and prints nothing if
 AMEM_HOOKS=off, or `hooks = false` in .amem.toml of a project, switches it off. `amemctl sessions show` shows what sessions
 were given.")]
 pub(crate) struct HookArgs {
-    /// The client: claude-code, codex, copilot, gemini, opencode, cursor [default: by what it sends]
-    #[arg(long, value_name = "CLIENT")]
+    #[arg(long, value_name = "CLIENT", help = client_help())]
     client: Option<String>,
     /// The brain [default: that of .amem.toml, else memories]
     #[arg(long, env = "AMEM_BRAIN", value_name = "NAME", hide_env_values = true)]
@@ -32,6 +32,12 @@ pub(crate) struct HookArgs {
     explain: bool,
     /// The client's name of the event [default: hook_event_name of the input]
     event: Option<String>,
+}
+
+fn client_help() -> String {
+    let names: Vec<_> = HookClient::names().collect();
+    let names = names.join(", ");
+    format!("The client: {names} [default: by what it sends]")
 }
 
 impl HookArgs {

@@ -1,7 +1,7 @@
 //! A moment of a session as it is sent to the daemon.
 
 use amem_client::v1;
-use amem_hooks::HookInput;
+use amem_hooks::{HookInput, moment_message};
 use amem_mcp::MemoryPlace;
 
 use crate::when;
@@ -33,7 +33,7 @@ impl HookRequest {
             is_cleared: self.input.is_cleared,
             ..v1::RunHookRequest::default()
         };
-        message.set_moment(self.input.moment.into());
+        message.set_moment(moment_message(self.input.moment));
         message
     }
 }

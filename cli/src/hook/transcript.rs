@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use amem_client::v1;
 use amem_format::Micros;
 use amem_hooks::limits::{ANSWER_CHARS_MAX, SAID_CHARS_MAX};
-use amem_hooks::{HookClient, HookInput, HookMoment};
+use amem_hooks::{HookInput, HookMoment};
 use amem_host::files::{FileKind, open_file};
 use amem_host::trust::OthersMay;
 use amem_sources::{
@@ -31,7 +31,9 @@ pub(super) fn turns(input: &HookInput) -> HookResult<Vec<v1::HookTurn>> {
         let id = input.turn.clone().unwrap_or_default();
         return Ok(vec![turn(id, false, &input.prompt, Some(now()))]);
     }
-    let (Some(path), Some(kind)) = (&input.transcript, transcript_kind(input.client)) else {
+    let kind = input.client.agent().transcript_kind();
+    let kind = kind.and_then(SourceKind::named);
+    let (Some(path), Some(kind)) = (&input.transcript, kind) else {
         return Ok(Vec::new());
     };
     check_transcript(path)?;
@@ -54,16 +56,6 @@ fn check_transcript(path: &Path) -> HookResult<()> {
     match opened.map_err(|fault| format!("the transcript is not read: {fault}"))? {
         Some(_) => Ok(()),
         None => Err(format!("there is no transcript {}", path.display())),
-    }
-}
-
-fn transcript_kind(client: HookClient) -> Option<SourceKind> {
-    match client {
-        HookClient::ClaudeCode => Some(SourceKind::ClaudeCode),
-        HookClient::Codex => Some(SourceKind::Codex),
-        HookClient::Copilot => Some(SourceKind::Copilot),
-        HookClient::Gemini => Some(SourceKind::Gemini),
-        HookClient::Opencode | HookClient::Cursor => None,
     }
 }
 

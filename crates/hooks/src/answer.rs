@@ -1,15 +1,13 @@
 //! What a hook prints: context in the form of its client.
 
-use serde_json::json;
+use amem_agents::HookMoment;
 
 use crate::client::HookClient;
-use crate::moment::HookMoment;
 
 /// True if the client reads context at this moment.
 #[must_use]
 pub fn takes_context(client: HookClient, moment: HookMoment) -> bool {
-    // Cursor lets a hook block a prompt, and has no field for context there.
-    moment.is_giving() && !(client == HookClient::Cursor && moment == HookMoment::Prompt)
+    client.agent().takes_context(moment)
 }
 
 /// The JSON with the context; `None` if there is none, and nothing is to be printed.
@@ -21,13 +19,7 @@ pub fn answer_json(client: HookClient, event: &str, context: &str) -> Option<Str
     if context.is_empty() || !is_taken {
         return None;
     }
-    let answer = match client {
-        HookClient::ClaudeCode | HookClient::Codex | HookClient::Gemini => json!({
-            "hookSpecificOutput": {"hookEventName": event, "additionalContext": context}
-        }),
-        HookClient::Copilot | HookClient::Opencode => json!({"additionalContext": context}),
-        HookClient::Cursor => json!({"additional_context": context}),
-    };
+    let answer = client.agent().answer(event, context)?;
     Some(answer.to_string())
 }
 
@@ -37,29 +29,27 @@ mod tests {
 
     #[test]
     fn context_has_the_form_of_its_client_and_no_other_key() {
-        let of = |client, event| answer_json(client, event, "x").unwrap_or_default();
+        let named = |name: &str| HookClient::named(name).unwrap();
+        let of = |name, event| answer_json(named(name), event, "x").unwrap_or_default();
         let nested =
             r#"{"hookSpecificOutput":{"additionalContext":"x","hookEventName":"BeforeAgent"}}"#;
         let same = |text: &str, expected: &str| {
             let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
             assert_eq!(read(text), read(expected));
         };
-        same(&of(HookClient::Gemini, "BeforeAgent"), nested);
-        same(&of(HookClient::Codex, "BeforeAgent"), nested);
+        same(&of("gemini", "BeforeAgent"), nested);
+        same(&of("codex", "BeforeAgent"), nested);
         same(
-            &of(HookClient::Copilot, "SessionStart"),
+            &of("copilot", "SessionStart"),
             r#"{"additionalContext":"x"}"#,
         );
         same(
-            &of(HookClient::Cursor, "sessionStart"),
+            &of("cursor", "sessionStart"),
             r#"{"additional_context":"x"}"#,
         );
-        assert_eq!(of(HookClient::Cursor, "beforeSubmitPrompt"), "");
+        assert_eq!(of("cursor", "beforeSubmitPrompt"), "");
         // A hook that gives context at the end makes some clients go on.
-        assert_eq!(of(HookClient::ClaudeCode, "Stop"), "");
-        assert_eq!(
-            answer_json(HookClient::ClaudeCode, "SessionStart", ""),
-            None
-        );
+        assert_eq!(of("claude-code", "Stop"), "");
+        assert_eq!(answer_json(named("claude-code"), "SessionStart", ""), None);
     }
 }

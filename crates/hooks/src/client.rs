@@ -1,79 +1,48 @@
 //! Clients that run hooks.
 
+use amem_agents::{AgentClient, fields};
 use serde_json::{Map, Value};
 
-/// A client.
+/// A client that runs hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum HookClient {
-    /// Claude Code.
-    ClaudeCode,
-    /// Codex CLI.
-    Codex,
-    /// Copilot CLI.
-    Copilot,
-    /// Gemini CLI.
-    Gemini,
-    /// opencode, by a plugin.
-    Opencode,
-    /// Cursor.
-    Cursor,
-}
-
-const NAMES: [(HookClient, &str); 6] = [
-    (HookClient::ClaudeCode, "claude-code"),
-    (HookClient::Codex, "codex"),
-    (HookClient::Copilot, "copilot"),
-    (HookClient::Gemini, "gemini"),
-    (HookClient::Opencode, "opencode"),
-    (HookClient::Cursor, "cursor"),
-];
+pub struct HookClient(AgentClient);
 
 impl HookClient {
     /// Its name in commands and commits.
     #[must_use]
     pub fn name(self) -> &'static str {
-        let named = NAMES.iter().find(|(client, _)| *client == self);
-        named.map_or("", |(_, name)| name)
+        self.0.name()
     }
 
     /// The client of a name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        let named = NAMES.iter().find(|(_, known)| *known == name);
-        named.map(|(client, _)| *client)
+        Self::all().find(|client| client.name() == name)
     }
 
     /// All names.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        NAMES.iter().map(|(_, name)| *name)
+        Self::all().map(Self::name)
     }
 
-    /// The client that sends this input, for a plugin that several clients load: by its transcript, else by what only
-    /// it sends.
+    /// The client, with what is known of it.
+    #[must_use]
+    pub fn agent(self) -> AgentClient {
+        self.0
+    }
+
+    fn all() -> impl Iterator<Item = Self> {
+        let all = AgentClient::ALL.into_iter();
+        all.filter(|client| client.has_hooks()).map(Self)
+    }
+
+    /// The client that sends this input, for a plugin that several clients load. An input that no rule of agents.toml
+    /// knows is that of the first client.
     pub(crate) fn of(input: &Map<String, Value>) -> Self {
-        let transcript = input.get("transcript_path").and_then(Value::as_str);
-        let transcript = transcript.unwrap_or_default().replace('\\', "/");
-        let has = |key: &str| input.get(key).is_some();
-        if has("conversation_id") && has("workspace_roots") {
-            return Self::Cursor;
-        }
-        for (mark, client) in [
-            ("/session-state/", Self::Copilot),
-            ("/rollout-", Self::Codex),
-            ("/.gemini/", Self::Gemini),
-            ("/projects/", Self::ClaudeCode),
-        ] {
-            if transcript.contains(mark) {
-                return client;
-            }
-        }
-        // Copilot has no transcript before the first answer, and says when.
-        if has("sessionId") || has("timestamp") && transcript.is_empty() {
-            return Self::Copilot;
-        }
-        match has("turn_id") || has("model") {
-            true => Self::Codex,
-            false => Self::ClaudeCode,
-        }
+        let usual = fields::TRANSCRIPT.first().copied().unwrap_or_default();
+        let transcript = input.get(usual).and_then(Value::as_str).unwrap_or_default();
+        let transcript = transcript.replace('\\', "/");
+        let found = AgentClient::of_input(&|field| input.contains_key(field), &transcript);
+        Self(found.unwrap_or(AgentClient::ALL[0]))
     }
 }

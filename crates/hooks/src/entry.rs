@@ -1,9 +1,8 @@
 //! The lines of a ledger: ids and hashes, no texts, so that what is erased from a brain is in no ledger either.
 
+use amem_agents::HookMoment;
 use amem_mcp::given_context::{NearMemory, NotGiven};
 use serde::{Deserialize, Serialize};
-
-use crate::moment::HookMoment;
 
 /// A memory: its id, and the event of the version that was given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
+use amem_agents::{HookMoment, fields};
 use serde_json::{Map, Value};
 
 use crate::client::HookClient;
 use crate::error::HookError;
 use crate::limits::{INPUT_BYTES_MAX, SESSION_BYTES_MAX};
-use crate::moment::HookMoment;
 use crate::prompt::beginning;
 
 /// A message of a conversation that the client sends along.
@@ -87,23 +87,22 @@ impl HookInput {
         client: Option<HookClient>,
     ) -> Result<Self, HookError> {
         let client = client.unwrap_or_else(|| HookClient::of(input));
-        let event = event.or_else(|| text(input, &["hook_event_name", "hookEventName"]));
+        let event = event.or_else(|| text(input, fields::EVENT));
         let event = event.unwrap_or_default().to_owned();
         let moment = HookMoment::of_event(&event)
             .ok_or_else(|| HookError::UnknownEvent(event.chars().take(64).collect()))?;
-        let session = text(
-            input,
-            &["session_id", "sessionId", "conversation_id", "sessionID"],
-        );
+        let session = text(input, fields::SESSION);
         let session = session.ok_or(HookError::NoSession)?.to_owned();
         HookError::check(
             "the id of the session in bytes",
             session.len(),
             SESSION_BYTES_MAX,
         )?;
-        let roots = input.get("workspace_roots").and_then(Value::as_array);
+        let roots = fields::FOLDERS
+            .iter()
+            .find_map(|name| input.get(*name)?.as_array());
         let root = roots.and_then(|roots| roots.first()?.as_str());
-        let folder = text(input, &["cwd"]).or(root).map(PathBuf::from);
+        let folder = text(input, fields::FOLDER).or(root).map(PathBuf::from);
         let prompt = match moment {
             HookMoment::Prompt => {
                 beginning(text(input, &["prompt"]).unwrap_or_default()).to_owned()
@@ -119,13 +118,13 @@ impl HookInput {
             moment,
             session,
             folder: folder.filter(|folder| folder.is_absolute()),
-            transcript: text(input, &["transcript_path", "transcriptPath"]).map(PathBuf::from),
+            transcript: text(input, fields::TRANSCRIPT).map(PathBuf::from),
             prompt,
             is_cleared: matches!(source, "compact" | "clear"),
             is_resumed: source == "resume",
             messages,
-            turn: text(input, &["prompt_id", "turn_id", "generation_id"]).map(str::to_owned),
-            answer: text(input, &["last_assistant_message", "prompt_response"]).map(str::to_owned),
+            turn: text(input, fields::TURN).map(str::to_owned),
+            answer: text(input, fields::ANSWER).map(str::to_owned),
         })
     }
 }
@@ -160,49 +159,49 @@ mod tests {
     fn inputs_of_each_client_are_told_apart() {
         let of = |json: &str, event: &str| {
             let input = HookInput::read(json.as_bytes(), Some(event), None).unwrap();
-            (input.client, input.moment)
+            (input.client.name(), input.moment)
         };
         assert_eq!(
             of(
                 r#"{"session_id":"a","transcript_path":"/h/.claude/projects/-p/a.jsonl","cwd":"/p"}"#,
                 "Stop"
             ),
-            (HookClient::ClaudeCode, HookMoment::Answer)
+            ("claude-code", HookMoment::Answer)
         );
         assert_eq!(
             of(
                 r#"{"session_id":"a","transcript_path":"/h/.codex/sessions/2026/11/25/rollout-x.jsonl"}"#,
                 "Stop"
             ),
-            (HookClient::Codex, HookMoment::Answer)
+            ("codex", HookMoment::Answer)
         );
         assert_eq!(
             of(
                 r#"{"session_id":"a","transcript_path":null,"model":"m"}"#,
                 "SessionStart"
             ),
-            (HookClient::Codex, HookMoment::Start)
+            ("codex", HookMoment::Start)
         );
         assert_eq!(
             of(
                 r#"{"session_id":"a","timestamp":"2026-11-26T22:36:38Z","cwd":"/p","prompt":"x"}"#,
                 "UserPromptSubmit"
             ),
-            (HookClient::Copilot, HookMoment::Prompt)
+            ("copilot", HookMoment::Prompt)
         );
         assert_eq!(
             of(
                 r#"{"session_id":"a","transcript_path":"/h/.gemini/tmp/p/chats/session-1.jsonl","timestamp":"t"}"#,
                 "AfterAgent"
             ),
-            (HookClient::Gemini, HookMoment::Answer)
+            ("gemini", HookMoment::Answer)
         );
         assert_eq!(
             of(
                 r#"{"conversation_id":"a","workspace_roots":["/p"],"hook_event_name":"stop"}"#,
                 "stop"
             ),
-            (HookClient::Cursor, HookMoment::Answer)
+            ("cursor", HookMoment::Answer)
         );
     }
 

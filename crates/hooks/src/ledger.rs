@@ -64,7 +64,7 @@ impl SessionLedger {
             LedgerEntry::Given {
                 moment, memories, ..
             } => {
-                self.is_briefed |= *moment == crate::moment::HookMoment::Start;
+                self.is_briefed |= *moment == amem_agents::HookMoment::Start;
                 self.has
                     .extend(memories.iter().map(|memory| memory.id.clone()));
             }
@@ -360,7 +360,7 @@ fn load(path: PathBuf) -> io::Result<SessionLedger> {
 mod tests {
     use super::*;
     use crate::entry::GivenId;
-    use crate::moment::HookMoment;
+    use amem_agents::HookMoment;
 
     fn key(session: &str) -> SessionKey {
         SessionKey {

@@ -5,7 +5,8 @@
 //!
 //! Promises: nothing is given twice to a session; the ledger has ids and hashes, no texts; secrets and what was given
 //! are not learnt; a turn is learnt once, however often it is sent.
-//! Not here: where the daemon is, transcripts of clients (`amem-sources`), which project a folder is (`amem-host`).
+//! Not here: what is known of a client (`amem-agents`), transcripts of clients (`amem-sources`), where the daemon is,
+//! which project a folder is (`amem-host`).
 
 #![forbid(unsafe_code)]
 
@@ -26,11 +27,12 @@ mod ledger;
 
 mod run;
 
+pub use amem_agents::HookMoment;
 pub use answer::{answer_json, takes_context};
 pub use client::HookClient;
 pub use entry::{LedgerEntry, SessionSummary};
 pub use error::HookError;
 pub use input::{HookInput, HookMessage};
 pub use ledger::{Ledger, SessionKey, SessionLedger};
-pub use moment::HookMoment;
+pub use moment::moment_message;
 pub use run::{HookCalls, HookDone, HookRun, HookTurn, run, session_key};

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use amem_agents::HookMoment;
 use amem_mcp::given_context::LEARNED_LAST;
 use amem_mcp::given_context::PromptContext;
 use amem_mcp::{CallResult, MemoryCalls, MemoryPlace, brief_of, recall_for};
@@ -20,7 +21,6 @@ use crate::limits::{
     ANSWER_CHARS_MAX, CLIENT_BYTES_MAX, SAID_CHARS_MAX, SESSION_BYTES_MAX, TURNS_BYTES_MAX,
     TURNS_MAX, TURNS_PER_ADD,
 };
-use crate::moment::HookMoment;
 use crate::prompt::beginning;
 
 /// The calls of a moment: those of fact memory, and sessions of the brain.

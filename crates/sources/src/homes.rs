@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use amem_agents::AgentClient;
+
 use crate::kind::SourceKind;
 
 /// A usual place that exists.
@@ -13,9 +15,8 @@ pub struct ClientHome {
     pub path: PathBuf,
 }
 
-/// The usual places of all clients that exist on this machine. `env` answers the environment variables that move them:
-/// `CLAUDE_CONFIG_DIR`, `CODEX_HOME`, `GEMINI_CLI_HOME`, `COPILOT_HOME`, `XDG_DATA_HOME`, `XDG_CONFIG_HOME`,
-/// `MEMORY_FILE_PATH`, `MEM0_DIR`, `BASIC_MEMORY_HOME`.
+/// The usual places of all clients and memory stores that exist on this machine. `env` answers the environment variables
+/// that move them: those of agents.toml, `MEMORY_FILE_PATH`, `MEM0_DIR`, `BASIC_MEMORY_HOME`.
 #[must_use]
 pub fn homes(home: &Path, env: &dyn Fn(&str) -> Option<String>) -> Vec<ClientHome> {
     let set = |name: &str| {
@@ -23,31 +24,13 @@ pub fn homes(home: &Path, env: &dyn Fn(&str) -> Option<String>) -> Vec<ClientHom
             .filter(|value| !value.trim().is_empty())
             .map(PathBuf::from)
     };
+    let clients = AgentClient::ALL.into_iter();
+    let of_clients = clients.flat_map(|client| client.memories(home, &set));
+    let mut places: Vec<(SourceKind, PathBuf)> = of_clients
+        .filter_map(|(kind, path)| Some((SourceKind::named(kind)?, path)))
+        .collect();
     let at = |name: &str, usual: &str| set(name).unwrap_or_else(|| home.join(usual));
-    let mut claude = vec![at("CLAUDE_CONFIG_DIR", ".claude")];
-    // Newer versions follow XDG where the old folder is missing.
-    claude.push(at("XDG_CONFIG_HOME", ".config").join("claude"));
-    let data = at("XDG_DATA_HOME", ".local/share");
-    let codex = at("CODEX_HOME", ".codex");
-    let gemini = set("GEMINI_CLI_HOME")
-        .unwrap_or_else(|| home.to_owned())
-        .join(".gemini");
-    let mut places = Vec::new();
-    for folder in claude {
-        places.push((SourceKind::ClaudeCode, folder.join("projects")));
-        places.push((SourceKind::Markdown, folder.join("CLAUDE.md")));
-    }
     places.extend([
-        (SourceKind::Codex, codex.join("sessions")),
-        (SourceKind::Codex, codex.join("archived_sessions")),
-        (SourceKind::Markdown, codex.join("AGENTS.md")),
-        (SourceKind::Gemini, gemini.join("tmp")),
-        (SourceKind::Markdown, gemini.join("GEMINI.md")),
-        (
-            SourceKind::Copilot,
-            at("COPILOT_HOME", ".copilot").join("session-state"),
-        ),
-        (SourceKind::Opencode, data.join("opencode/opencode.db")),
         (SourceKind::Mem0, at("MEM0_DIR", ".mem0").join("history.db")),
         (
             SourceKind::BasicMemory,
@@ -67,6 +50,19 @@ pub fn homes(home: &Path, env: &dyn Fn(&str) -> Option<String>) -> Vec<ClientHom
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_kind_of_source_of_a_client_has_a_reader() {
+        for client in AgentClient::ALL {
+            let memories = client.memories(Path::new("/home"), &|_| None);
+            let kinds = memories
+                .map(|(kind, _)| kind)
+                .chain(client.transcript_kind());
+            for kind in kinds {
+                assert!(SourceKind::named(kind).is_some(), "{client}: {kind}");
+            }
+        }
+    }
 
     #[test]
     fn variables_move_the_homes_of_clients() {

@@ -84,6 +84,12 @@ impl SourceKind {
         }
     }
 
+    /// The kind of a name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
     /// The kind in source ids. Notes have one, so that a vault that becomes one of Obsidian keeps its ids.
     #[must_use]
     pub fn id_name(self) -> &'static str {
@@ -142,8 +148,7 @@ impl FromStr for SourceKind {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let kind = Self::ALL.into_iter().find(|kind| kind.name() == text);
-        kind.ok_or_else(|| {
+        Self::named(text).ok_or_else(|| {
             let names = Self::ALL.map(Self::name).join(", ");
             format!("{text:?} is no kind of source; the kinds are {names}")
         })

@@ -7,7 +7,7 @@ use amem_facts::{FactMoment, Facts};
 use amem_format::Micros;
 use amem_hooks::entry::{GivenId, NearId, NearReason};
 use amem_hooks::limits::{GIVEN_PAGE_DEFAULT, GIVEN_PAGE_MAX};
-use amem_hooks::{LedgerEntry, SessionSummary};
+use amem_hooks::{LedgerEntry, SessionSummary, moment_message};
 use amem_mcp::MemoryCalls;
 use amem_memory::text_hash;
 use amem_proto::answer::{Code, moment, timestamp};
@@ -262,7 +262,7 @@ fn entry_messages(entries: &[LedgerEntry], texts: &ShownTexts) -> Vec<v1::GivenE
                 short,
                 ..
             } => {
-                out.set_moment((*moment).into());
+                out.set_moment(moment_message(*moment));
                 out.prompt = texts.prompts.get(prompt).cloned().unwrap_or_default();
                 out.prompt_chars = *chars;
                 out.tokens = *tokens;
@@ -277,7 +277,7 @@ fn entry_messages(entries: &[LedgerEntry], texts: &ShownTexts) -> Vec<v1::GivenE
                 said,
                 ..
             } => {
-                out.set_moment((*moment).into());
+                out.set_moment(moment_message(*moment));
                 out.turns = u32::try_from(turns.len()).unwrap_or(u32::MAX);
                 out.learned = texts.memories(learned);
                 out.unformed = texts.unformed(said);

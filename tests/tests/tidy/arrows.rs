@@ -87,7 +87,7 @@ const CRATES: [(&str, &str, &[&str]); 27] = [
     (
         "crates/sources",
         "amem-sources",
-        &["amem-host", "amem-texts"],
+        &["amem-agents", "amem-host", "amem-texts"],
     ),
     ("proto", "amem-proto", &["amem-format", "amem-query"]),
     (
@@ -118,7 +118,7 @@ const CRATES: [(&str, &str, &[&str]); 27] = [
         &[
             "amem-locks",
             "amem-memory",
-            "amem-sources",
+            "amem-agents",
             "amem-texts",
             "amem-proto",
             "amem-mcp",
