@@ -7,13 +7,12 @@ use std::collections::{HashMap, HashSet};
 
 use amem_client::v1;
 use amem_format::attributes;
+use amem_importing::{AppendBatch, BatchEntry, BatchRequest, RunId};
 use serde::Serialize;
 
-use super::batch::{AppendBatch, BatchRequest};
 use super::begun::{self, RunLookup};
 use super::contents::Contents;
 use super::existing::{KnownEvents, KnownLine};
-use super::run::RunId;
 use crate::brain::target::BrainTarget;
 use crate::brain::writable::Writable;
 use crate::entries::{EntrySession, ImportText, TextEntry, TextFormat};
@@ -390,6 +389,12 @@ impl Import<'_> {
             left_out += u64::from(!is_there);
             is_there
         });
+        let entry = BatchEntry {
+            line: entry.line,
+            number: entry.number,
+            event: entry.event,
+            edges: entry.ties,
+        };
         self.batch.push(entry, |number| numbers.contains(&number));
         if left_out > 0 {
             self.lose(
@@ -409,7 +414,7 @@ impl Import<'_> {
 
     /// Writes the next batch; false if there is none.
     fn send(&mut self, cx: &mut CommandContext) -> Result<bool, Failure> {
-        let Some(BatchRequest { request, lines }) = self.batch.next() else {
+        let Some(BatchRequest { request, lines }) = self.batch.take_next() else {
             return Ok(false);
         };
         let request = v1::IngestRequest {

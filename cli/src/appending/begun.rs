@@ -6,10 +6,10 @@
 use amem_client::Code;
 use amem_client::v1;
 use amem_format::Micros;
+use amem_importing::RunId;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::run::RunId;
 use crate::brain::opened::BrainHandle;
 use crate::connection::remote::RemoteError;
 use crate::entries::{EntrySession, TextEntry};

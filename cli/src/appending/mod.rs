@@ -6,12 +6,8 @@
 //! Not here: what texts say (`entries`), arguments and output (`command::import_text`).
 
 mod append;
-mod batch;
 mod begun;
 mod contents;
 mod existing;
-mod run;
 
 pub(crate) use append::{TextImport, TextImportOutput, exists};
-pub(crate) use batch::{AppendBatch, BatchRequest};
-pub(crate) use run::RunId;

@@ -1,27 +1,22 @@
 //! `amemctl import` of what people have elsewhere: files, folders, ZIPs, and the homes of clients.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, UNIX_EPOCH};
 use std::{env, fs, thread};
 
 use amem_client::v1;
 use amem_host::project::{USER_VARIABLE, user_of};
-use amem_sources::{
-    ClientHome, DetectedSource, ReadCounts, ReadOptions, SecretPolicy, SourceError, SourceKind,
-    detect, homes, read,
-};
+use amem_importing::{ImportError, ImportPath, ImportReport, ImportScope, Importer, ItemForm};
+use amem_sources::{ReadOptions, SecretPolicy, SourceKind};
 use clap::{Args, ValueEnum};
-use serde::Serialize;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::appending::exists;
 use crate::brain::target::BrainTarget;
-use crate::brain::writable::Writable;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::importing::{EventImport, FactImport, ImportCounts, ImportScope, ImportSink, ReadNotes};
-use crate::mcp::allowed_projects;
+use crate::importing::DaemonTarget;
 use crate::output::context::CommandContext;
 use crate::render::{TextPage, bytes, count, plural, printable};
 use crate::when;
@@ -51,7 +46,7 @@ pub(crate) struct ImportSourcesArgs {
     into: Option<String>,
     /// What becomes of it [default: facts for conversations and memories, turns for notes]
     #[arg(long = "as", value_enum, value_name = "FORM")]
-    form: Option<ItemForm>,
+    form: Option<FormName>,
     /// Show what would be imported, and write nothing
     #[arg(long)]
     dry_run: bool,
@@ -71,7 +66,7 @@ pub(crate) struct ImportSourcesArgs {
 
 /// What becomes of items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ItemForm {
+enum FormName {
     /// Memories: facts are found in what was said.
     Facts,
     /// Events, each as it is.
@@ -87,60 +82,6 @@ enum SecretRule {
     Refuse,
     /// They are imported.
     Keep,
-}
-
-#[derive(Serialize)]
-struct FoundJson {
-    kind: &'static str,
-    path: String,
-    files: u64,
-    bytes: u64,
-    reason: String,
-}
-
-#[derive(Serialize, Default)]
-struct SourcesOutput {
-    brain: String,
-    dry_run: bool,
-    found: Vec<FoundJson>,
-    /// Items read, by type.
-    read: BTreeMap<&'static str, u64>,
-    #[serde(flatten)]
-    counts: ImportCounts,
-    /// Secrets masked or refused, by kind.
-    secrets: BTreeMap<&'static str, u64>,
-    /// Elements of injected context that were left out.
-    injected: u64,
-    notes: ReadNotes,
-}
-
-/// A place to read, and what in it.
-struct ImportPlace {
-    path: PathBuf,
-    only: Option<SourceKind>,
-    found: Vec<DetectedSource>,
-}
-
-impl ImportPlace {
-    /// Refuses a place that has nothing of the kind that is named.
-    fn check_kind(&self) -> Result<(), Failure> {
-        let Some(only) = self.only else {
-            return Ok(());
-        };
-        if self.found.iter().any(|found| only.covers(found.kind)) {
-            return Ok(());
-        }
-        let found: Vec<&str> = self.found.iter().map(|found| found.kind.name()).collect();
-        Err(Failure::refused(
-            "other_kind",
-            format!(
-                "{} has nothing of {only}: it looks like {}",
-                self.path.display(),
-                found.join(" and ")
-            ),
-            "omit --from, or name another kind",
-        ))
-    }
 }
 
 impl ImportSourcesArgs {
@@ -200,11 +141,10 @@ impl ImportSourcesArgs {
         loop {
             let paths: Vec<PathBuf> = match path {
                 Some(path) => vec![path.to_owned()],
-                None => self
-                    .usual_places()?
-                    .into_iter()
-                    .map(|place| place.path)
-                    .collect(),
+                None => {
+                    let usual = self.paths(None)?.into_iter();
+                    usual.map(|usual| usual.path).collect()
+                }
             };
             let now = signature(&paths);
             // A file that is being written is left alone until it stays as it is for a while.
@@ -242,115 +182,42 @@ impl ImportSourcesArgs {
         cx: &mut CommandContext,
         path: Option<&Path>,
         brain: &str,
-    ) -> Result<SourcesOutput, Failure> {
-        let places = self.places(path)?;
-        let mut output = SourcesOutput {
-            brain: brain.to_owned(),
-            dry_run: self.dry_run,
-            ..SourcesOutput::default()
-        };
-        for place in &places {
-            let found = place.found.iter().map(|found| FoundJson {
-                kind: found.kind.name(),
-                path: place.path.display().to_string(),
-                files: found.files,
-                bytes: found.bytes,
-                reason: found.reason.clone(),
-            });
-            output.found.extend(found);
-        }
-        for place in &places {
-            place.check_kind()?;
-        }
+    ) -> Result<ImportReport, Failure> {
+        let paths = self.paths(path)?;
         let is_there = self.make_brain(cx, brain)?;
-        for place in &places {
-            let kinds = place.found.iter().map(|found| found.kind);
-            let kinds: Vec<SourceKind> = kinds
-                .filter(|kind| place.only.is_none_or(|only| only.covers(*kind)))
-                .collect();
-            // Each kind has a form of its own, unless one is given for all.
-            for form in [ItemForm::Turns, ItemForm::Facts] {
-                let of_form = kinds.iter().copied();
-                let of_form: Vec<_> = of_form.filter(|kind| self.form_of(*kind) == form).collect();
-                match form {
-                    _ if of_form.is_empty() => {}
-                    ItemForm::Turns => {
-                        self.import_events(cx, place, &of_form, (brain, is_there), &mut output)?;
-                    }
-                    ItemForm::Facts => {
-                        self.import_facts(cx, place, &of_form, (brain, is_there), &mut output)?;
-                    }
-                }
-            }
-        }
-        output.check_read()?;
-        Ok(output)
-    }
-
-    fn form_of(&self, kind: SourceKind) -> ItemForm {
-        match self.form {
-            Some(form) => form,
-            None if kind.is_notes() => ItemForm::Turns,
-            None => ItemForm::Facts,
-        }
-    }
-
-    fn places(&self, path: Option<&Path>) -> Result<Vec<ImportPlace>, Failure> {
-        let Some(path) = path else {
-            return self.usual_places();
+        let named = env::var(USER_VARIABLE).ok();
+        let own = || user_of(rustix::process::geteuid().as_raw());
+        let importer = Importer {
+            form: self.form.map(|form| match form {
+                FormName::Facts => ItemForm::Facts,
+                FormName::Turns => ItemForm::Turns,
+            }),
+            read: self.options(),
+            scope: ImportScope {
+                user: self.user.clone().or(named).unwrap_or_else(own),
+                is_named: self.user.is_some(),
+                project: self.project.clone(),
+            },
+            is_dry: self.dry_run,
+            is_there,
         };
-        let detection = detect(path).map_err(|e| unread(&e))?;
-        if detection.sources.is_empty() {
-            return Err(Failure::refused(
-                "unknown_kind",
-                format!(
-                    "{} has nothing that can be imported: it looks like {}",
-                    path.display(),
-                    detection.looks_like
-                ),
-                "`amemctl import --help` lists the kinds; --from names one",
-            ));
-        }
-        Ok(vec![ImportPlace {
-            path: path.to_owned(),
-            only: self.from,
-            found: detection.sources,
-        }])
+        let mut target = DaemonTarget::new(cx, brain);
+        importer.run(&mut target, &paths).map_err(failure)
     }
 
-    fn usual_places(&self) -> Result<Vec<ImportPlace>, Failure> {
-        let Some(kind) = self.from else {
-            return Err(Failure::argument(
+    fn paths(&self, path: Option<&Path>) -> Result<Vec<ImportPath>, Failure> {
+        match (path, self.from) {
+            (Some(path), _) => Ok(vec![ImportPath::of(path, self.from).map_err(failure)?]),
+            (None, Some(kind)) => {
+                let home = home().unwrap_or_default();
+                let variable = |name: &str| env::var(name).ok();
+                ImportPath::usual(kind, &home, &variable).map_err(failure)
+            }
+            (None, None) => Err(Failure::argument(
                 "neither a path nor --from is given",
                 "name a file or a folder, or a kind with --from, such as --from claude-code",
-            ));
-        };
-        let home = home().unwrap_or_default();
-        let variable = |name: &str| env::var(name).ok();
-        let meant = homes(&home, &variable).into_iter();
-        let meant = meant.filter(|place: &ClientHome| kind.covers(place.kind));
-        let mut out = Vec::new();
-        for place in meant {
-            let found = match detect(&place.path) {
-                Ok(detection) => detection.sources,
-                Err(error) => return Err(unread(&error)),
-            };
-            if found.iter().any(|found| kind.covers(found.kind)) {
-                out.push(ImportPlace {
-                    path: place.path,
-                    only: Some(kind),
-                    found,
-                });
-            }
+            )),
         }
-        if out.is_empty() {
-            return Err(Failure::refused(
-                "nothing_found",
-                format!("there is nothing of {kind} in its usual places"),
-                "name the path of its files or of its export",
-            ));
-        }
-        Ok(out)
     }
 
     /// Makes the brain if it is missing, but not in a dry run; true if it is there.
@@ -381,70 +248,6 @@ impl ImportSourcesArgs {
             },
             ..ReadOptions::default()
         }
-    }
-
-    fn import_events(
-        &self,
-        cx: &mut CommandContext,
-        place: &ImportPlace,
-        kinds: &[SourceKind],
-        (brain, is_there): (&str, bool),
-        output: &mut SourcesOutput,
-    ) -> Result<(), Failure> {
-        let target = BrainTarget::Name(brain.to_owned());
-        let opened = is_there.then(|| Writable::open(cx, &target)).transpose()?;
-        let names: BTreeSet<&'static str> = kinds.iter().map(|kind| kind.id_name()).collect();
-        let names: Vec<&str> = names.into_iter().collect();
-        let mut sink = ImportSink::new(EventImport::new(cx, opened, &names, self.dry_run)?);
-        for kind in once_each(kinds) {
-            let done = read(&place.path, Some(kind), &self.options(), &mut sink);
-            if let Some(failure) = sink.failure() {
-                return Err(failure);
-            }
-            output.read_of(&done.map_err(|e| unread(&e))?);
-        }
-        // What is below a folder of notes and is no longer there is gone; a file or a ZIP says nothing of others.
-        let is_notes = kinds.iter().all(|kind| kind.is_whole_state());
-        let below = is_notes.then(|| place.path.canonicalize().ok()).flatten();
-        let below: Vec<PathBuf> = below.into_iter().collect();
-        let ImportSink { import, notes, .. } = &mut sink;
-        import.finish(&below, self.options().home.as_deref(), notes)?;
-        output.took(&sink.import.counts, &sink.notes);
-        Ok(())
-    }
-
-    fn import_facts(
-        &self,
-        cx: &mut CommandContext,
-        place: &ImportPlace,
-        kinds: &[SourceKind],
-        (brain, is_there): (&str, bool),
-        output: &mut SourcesOutput,
-    ) -> Result<(), Failure> {
-        let named = env::var(USER_VARIABLE).ok();
-        let own = || user_of(rustix::process::geteuid().as_raw());
-        let scope = ImportScope {
-            user: self.user.clone().or(named).unwrap_or_else(own),
-            is_named: self.user.is_some(),
-            project: self.project.clone(),
-            allowed: allowed_projects().map_err(|e| {
-                let remedy = "mend or move the file away, then repeat the command";
-                Failure::refused("project", e.to_string(), remedy)
-            })?,
-        };
-        let import = FactImport::new(cx, brain.to_owned(), scope, self.dry_run, is_there);
-        let mut sink = ImportSink::new(import);
-        for kind in once_each(kinds) {
-            let done = read(&place.path, Some(kind), &self.options(), &mut sink);
-            if let Some(failure) = sink.failure() {
-                return Err(failure);
-            }
-            output.read_of(&done.map_err(|e| unread(&e))?);
-        }
-        let ImportSink { import, notes, .. } = &mut sink;
-        import.finish(notes)?;
-        output.took(&sink.import.counts, &sink.notes);
-        Ok(())
     }
 }
 
@@ -479,18 +282,6 @@ fn look(path: &Path, depth: usize, hash: &mut Xxh3) {
         hash.update(path.as_os_str().as_encoded_bytes());
         hash.update(format!("\n{}\n{changed:?}\n", meta.len()).as_bytes());
     }
-}
-
-/// The kinds without those that another one of them reads along.
-fn once_each(kinds: &[SourceKind]) -> Vec<SourceKind> {
-    let mut out: Vec<SourceKind> = Vec::new();
-    for kind in kinds {
-        if !out.iter().any(|other| other.covers(*kind)) {
-            out.retain(|other| !kind.covers(*other));
-            out.push(*kind);
-        }
-    }
-    out
 }
 
 /// The time in which the daemon does not answer, from the first failure to the next import that is done.
@@ -540,60 +331,52 @@ impl Outage {
     }
 }
 
-fn unread(error: &SourceError) -> Failure {
-    Failure::refused(
-        "source",
-        error.to_string(),
-        "`amemctl import --help` lists what can be imported; --from names the kind",
-    )
-}
-
-impl SourcesOutput {
-    fn read_of(&mut self, counts: &ReadCounts) {
-        for (item, n) in &counts.items {
-            *self.read.entry(item).or_default() += n;
+fn failure(error: ImportError<Failure>) -> Failure {
+    let kinds = "`amemctl import --help` lists what can be imported; --from names the kind";
+    match error {
+        ImportError::Source(error) => Failure::refused("source", error.to_string(), kinds),
+        ImportError::UnknownKind { path, looks_like } => Failure::refused(
+            "unknown_kind",
+            format!(
+                "{} has nothing that can be imported: it looks like {looks_like}",
+                path.display()
+            ),
+            "`amemctl import --help` lists the kinds; --from names one",
+        ),
+        ImportError::OtherKind {
+            path,
+            wanted,
+            found,
+        } => {
+            let found: Vec<&str> = found.iter().map(|kind| kind.name()).collect();
+            Failure::refused(
+                "other_kind",
+                format!(
+                    "{} has nothing of {wanted}: it looks like {}",
+                    path.display(),
+                    found.join(" and ")
+                ),
+                "omit --from, or name another kind",
+            )
         }
-        for (kind, n) in &counts.secrets {
-            *self.secrets.entry(kind.name()).or_default() += n;
-        }
-        self.injected += counts.injected;
-    }
-
-    /// Refuses a path of which nothing could be read.
-    fn check_read(&self) -> Result<(), Failure> {
-        let Some(first) = self.notes.skipped.first().filter(|_| self.read.is_empty()) else {
-            return Ok(());
-        };
-        Err(Failure::refused(
+        ImportError::NothingFound(kind) => Failure::refused(
+            "nothing_found",
+            format!("there is nothing of {kind} in its usual places"),
+            "name the path of its files or of its export",
+        ),
+        ImportError::NothingRead(first) => Failure::refused(
             "nothing_read",
             format!(
                 "nothing could be read: {}: {}: {}",
                 first.place, first.reason, first.detail
             ),
             "repair it, or name its kind with --from",
-        ))
-    }
-
-    fn took(&mut self, counts: &ImportCounts, notes: &ReadNotes) {
-        let own = &mut self.counts;
-        own.added += counts.added;
-        own.changed += counts.changed;
-        own.moved += counts.moved;
-        own.gone += counts.gone;
-        own.cut += counts.cut;
-        own.ended += counts.ended;
-        own.known += counts.known;
-        own.edges += counts.edges;
-        own.unresolved += counts.unresolved;
-        own.pending += counts.pending;
-        self.notes.skipped.extend(notes.skipped.iter().cloned());
-        for (reason, n) in &notes.counts {
-            *self.notes.counts.entry(reason).or_default() += n;
-        }
+        ),
+        ImportError::Target(failure) => failure,
     }
 }
 
-fn write(output: &SourcesOutput, page: &mut TextPage) {
+fn write(output: &ImportReport, page: &mut TextPage) {
     page.title(printable(&output.brain));
     for found in &output.found {
         page.field(

@@ -1,9 +1,10 @@
 //! `amemctl import` of a text into a brain of amemd.
 
+use amem_importing::RunId;
 use clap::Args;
 use uuid::Uuid;
 
-use crate::appending::{RunId, TextImport, TextImportOutput};
+use crate::appending::{TextImport, TextImportOutput};
 use crate::entries::{ImportText, TextFormat};
 use crate::exit::Exit;
 use crate::failure::Failure;

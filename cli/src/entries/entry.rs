@@ -1,7 +1,8 @@
 //! Events to be imported.
 
 use amem_client::{Timestamp, v1};
-use amem_format::{EdgeType, Micros};
+use amem_format::Micros;
+use amem_importing::EntryEdge;
 
 use crate::jsonl::Origin;
 
@@ -11,14 +12,6 @@ pub(crate) enum EntrySession {
     Key(String),
     /// By a number that is local to the text.
     Unnamed(u32),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct EntryEdge {
-    /// The number of the target, which may come later.
-    pub(crate) to: u64,
-    pub(crate) edge_type: EdgeType,
-    pub(crate) weight: f32,
 }
 
 /// Where and when an event was first recorded.
@@ -52,22 +45,6 @@ pub(crate) struct TextEntry {
 }
 
 impl TextEntry {
-    /// An event whose session is open, under a number for edges.
-    pub(crate) fn item(number: u64, event: v1::NewEvent, ties: Vec<EntryEdge>) -> Self {
-        Self {
-            line: 0,
-            number: Some(number),
-            session: EntrySession::Absent,
-            origin: None,
-            event,
-            ties,
-            is_pinned: false,
-            is_forgotten: false,
-            is_erased: false,
-            lost: Vec::new(),
-        }
-    }
-
     /// A fact of a session, without edges.
     pub(crate) fn fact(line: u64, session: String, event: v1::NewEvent) -> Self {
         Self {

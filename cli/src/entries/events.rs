@@ -8,9 +8,10 @@ use std::io::BufReader;
 
 use amem_client::v1;
 use amem_format::{EventType, Flags};
+use amem_importing::EntryEdge;
 use serde_json::Value;
 
-use super::entry::{EntryEdge, EntryOrigin, EntrySession, TextEntry};
+use super::entry::{EntryOrigin, EntrySession, TextEntry};
 use super::input::ImportInput;
 use crate::failure::Failure;
 use crate::jsonl::{EventLine, LINE_BYTES_MAX, first_recorded};

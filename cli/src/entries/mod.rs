@@ -15,7 +15,7 @@ mod notes;
 mod table;
 mod text;
 
-pub(crate) use entry::{EntryEdge, EntryOrigin, EntrySession, TextEntry};
+pub(crate) use entry::{EntryOrigin, EntrySession, TextEntry};
 pub(crate) use input::ImportInput;
 pub(crate) use table::lines_of_table;
 pub(crate) use text::{ImportText, TextFormat};

@@ -13,11 +13,12 @@ use std::path::Path;
 use amem_client::v1;
 use amem_format::attributes;
 use amem_format::{EdgeType, Micros, limits};
+use amem_importing::EntryEdge;
 use serde_json::{Map, Value};
 
 use super::blocks::{self, TextBlock};
 use super::conversation::at_most;
-use super::entry::{EntryEdge, TextEntry};
+use super::entry::TextEntry;
 use super::front;
 use super::input::ImportInput;
 use crate::failure::Failure;

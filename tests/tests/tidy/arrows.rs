@@ -102,6 +102,11 @@ const CRATES: [(&str, &str, &[&str]); 27] = [
         ],
     ),
     (
+        "crates/importing",
+        "amem-importing",
+        &["amem-format", "amem-proto", "amem-query", "amem-sources"],
+    ),
+    (
         "crates/mcp",
         "amem-mcp",
         &[
@@ -179,6 +184,7 @@ const CRATES: [(&str, &str, &[&str]); 27] = [
             "amem-mcp",
             "amem-hooks",
             "amem-sources",
+            "amem-importing",
             "amem-texts",
             "amem-memory",
             "amem-models",

@@ -47,7 +47,7 @@ enum Rule {
 }
 
 /// Public items that the root of a library may show.
-const FACADES: [(&str, usize); 27] = [
+const FACADES: [(&str, usize); 28] = [
     ("crates/locks", 2),
     ("crates/kernels", 20),
     ("crates/format", 40),
@@ -64,6 +64,7 @@ const FACADES: [(&str, usize); 27] = [
     ("crates/mcp", 20),
     ("crates/hooks", 20),
     ("crates/sources", 30),
+    ("crates/importing", 24),
     ("crates/host", 12),
     ("crates/texts", 10),
     ("crates/traces", 5),

@@ -2,50 +2,43 @@
 
 use std::collections::HashMap;
 
-use amem_client::v1;
+use amem_proto::v1;
 use amem_sources::SourceLedger;
 use serde_json::{Map, Value, json};
 
-use super::source_event::{GONE, HASH, ID, KIND, SOURCE, said};
-use crate::brain::every_event::each_event;
-use crate::brain::opened::BrainHandle;
-use crate::failure::Failure;
-use crate::output::context::CommandContext;
+use crate::source_event::{GONE, HASH, ID, KIND, SOURCE, said};
+use crate::target::ImportTarget;
 
 /// The event of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct KnownItem {
+pub(crate) struct KnownItem {
     /// None if it is being written.
-    pub(super) event: Option<u64>,
-    pub(super) said: u64,
+    pub(crate) event: Option<u64>,
+    pub(crate) said: u64,
     /// The place of its document in [`KnownSources::documents`].
-    pub(super) document: usize,
-    pub(super) is_forgotten: bool,
+    pub(crate) document: usize,
+    pub(crate) is_forgotten: bool,
     /// An earlier import forgot it.
-    pub(super) is_gone: bool,
+    pub(crate) is_gone: bool,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct KnownSources {
-    pub(super) ledger: SourceLedger<KnownItem>,
+pub(crate) struct KnownSources {
+    pub(crate) ledger: SourceLedger<KnownItem>,
     /// As `source` of their events has them.
-    pub(super) documents: Vec<String>,
+    pub(crate) documents: Vec<String>,
 }
 
 impl KnownSources {
     /// Reads the events of the kinds once, the oldest first: of an item that was replaced the newest one counts.
-    pub(super) fn read(
-        cx: &mut CommandContext,
-        opened: &BrainHandle,
+    pub(crate) fn read<T: ImportTarget>(
+        target: &mut T,
         kinds: &[&str],
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, T::Failure> {
         let mut known = Self::default();
         let mut places: HashMap<String, usize> = HashMap::new();
-        let selection = v1::Selection {
-            filter_json: json!({KIND: {"in": kinds}}).to_string(),
-            ..v1::Selection::default()
-        };
-        each_event(cx, opened, selection, |event| known.add(event, &mut places))?;
+        let filter = json!({KIND: {"in": kinds}}).to_string();
+        target.each_event(filter, &mut |event| known.add(event, &mut places))?;
         Ok(known)
     }
 

@@ -2,12 +2,12 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use amem_client::v1;
 use amem_format::EdgeType;
+use amem_proto::v1;
 use prost::Message;
 
-use crate::entries::{EntryEdge, TextEntry};
-use crate::types::edge_type_number;
+use crate::entry::{BatchEntry, EntryEdge};
+use crate::message::edge_type_number;
 
 const EVENTS_MAX: usize = 512;
 /// Bytes after which a batch is full: the longest event still fits into a message of 4 MiB.
@@ -21,8 +21,9 @@ struct PendingEdge {
     tie: EntryEdge,
 }
 
+/// Entries that wait for their request, and edges that wait for their ends.
 #[derive(Debug, Default)]
-pub(crate) struct AppendBatch {
+pub struct AppendBatch {
     events: Vec<v1::NewEvent>,
     bytes: usize,
     /// First and last.
@@ -43,31 +44,36 @@ pub(crate) struct AppendBatch {
     waiting: HashMap<u64, Vec<PendingEdge>>,
 }
 
-pub(crate) struct BatchRequest {
-    pub(crate) request: v1::IngestRequest,
+/// A batch that is taken.
+#[derive(Debug)]
+pub struct BatchRequest {
+    /// Without options.
+    pub request: v1::IngestRequest,
     /// The lines of its events: first and last.
-    pub(crate) lines: Option<(u64, u64)>,
+    pub lines: Option<(u64, u64)>,
 }
 
 impl AppendBatch {
-    pub(crate) fn has_room(&self) -> bool {
+    /// True if a further entry fits into the batch.
+    #[must_use]
+    pub fn has_room(&self) -> bool {
         self.events.len() < EVENTS_MAX && self.bytes < BYTES_MAX && self.ready.len() < LINKS_MAX
     }
 
     /// Adds an entry and its edges to entries that exist.
-    pub(crate) fn push(&mut self, entry: TextEntry, is_there: impl Fn(u64) -> bool) {
+    pub fn push(&mut self, entry: BatchEntry, is_there: impl Fn(u64) -> bool) {
         self.bytes += entry.event.encoded_len();
         let (first, _) = self.lines.unwrap_or((entry.line, entry.line));
         self.lines = Some((first, entry.line));
         if let Some(number) = entry.number {
             self.places.insert(number, self.events.len() as u32);
-            self.edges(number, entry.ties, is_there);
+            self.edges(number, entry.edges, is_there);
         }
         self.events.push(entry.event);
     }
 
     /// Adds the edges of an entry that the brain has already.
-    pub(crate) fn push_known(
+    pub fn push_known(
         &mut self,
         (number, id): (u64, u64),
         ties: Vec<EntryEdge>,
@@ -104,7 +110,7 @@ impl AppendBatch {
     }
 
     /// The batch so far, if there is something in it. The one before must be `done`.
-    pub(crate) fn next(&mut self) -> Option<BatchRequest> {
+    pub fn take_next(&mut self) -> Option<BatchRequest> {
         if self.events.is_empty() {
             self.ready.extend(self.corrections.drain(..));
         }
@@ -138,12 +144,13 @@ impl AppendBatch {
     }
 
     /// Edges whose other end never came.
-    pub(crate) fn unresolved(&self) -> u64 {
+    #[must_use]
+    pub fn unresolved(&self) -> u64 {
         self.waiting.values().map(|edges| edges.len() as u64).sum()
     }
 
     /// Records the ids of the events of the batch that was taken. Others may have been added since.
-    pub(crate) fn done(&mut self, ids: &[u64]) {
+    pub fn done(&mut self, ids: &[u64]) {
         for (number, place) in std::mem::take(&mut self.sent) {
             if let Some(id) = ids.get(place as usize) {
                 self.written.insert(number, *id);

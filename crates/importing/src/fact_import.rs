@@ -3,25 +3,18 @@
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
-use amem_client::v1;
 use amem_format::{Micros, attributes};
-use amem_host::project::Project;
-use amem_host::project::allow::AllowedProjects;
+use amem_proto::v1;
 use amem_query::time;
 use amem_sources::{ItemType, SourceItem, TurnRole};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use super::import_sink::ItemImport;
-use super::outcome::{ImportCounts, ReadNotes};
-use super::source_event::{HASH, ID, KIND, RESERVED, SOURCE, bounded, session_key, text_of};
-use crate::connection::remote::all_pages;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::mcp::folder_place;
-use crate::output::context::CommandContext;
-use crate::output::progress::{Progress, Unit};
-use crate::when::{now, timestamp};
+use crate::import_sink::ItemImport;
+use crate::message::{now, timestamp};
+use crate::outcome::{ImportCounts, ReadNotes};
+use crate::source_event::{HASH, ID, KIND, RESERVED, SOURCE, bounded, session_key, text_of};
+use crate::target::{ChangeAnswer, EventChange, ImportTarget};
 
 /// Messages of a request.
 const BATCH_MESSAGES: usize = 100;
@@ -38,15 +31,13 @@ const ANSWER_CHARS_MAX: usize = 4_000;
 
 /// Whose memories they become.
 #[derive(Debug, Clone)]
-pub(crate) struct ImportScope {
+pub struct ImportScope {
     /// The user, of what names nobody.
-    pub(crate) user: String,
+    pub user: String,
     /// True if the user was named: everything is that user's.
-    pub(crate) is_named: bool,
+    pub is_named: bool,
     /// The project of everything; that of each conversation's folder if `None`.
-    pub(crate) project: Option<String>,
-    /// The folders that the user allowed to be projects.
-    pub(crate) allowed: AllowedProjects,
+    pub project: Option<String>,
 }
 
 /// Turns of one document that wait for their request.
@@ -73,10 +64,9 @@ struct KnownMemory {
 type KnownMemories = HashMap<String, KnownMemory>;
 
 /// An import under way.
-pub(crate) struct FactImport<'a> {
-    cx: &'a mut CommandContext,
-    brain: String,
-    scope: ImportScope,
+pub(crate) struct FactImport<'a, T> {
+    target: &'a mut T,
+    scope: &'a ImportScope,
     waiting: WaitingTurns,
     known: HashMap<String, (v1::Scope, KnownMemories)>,
     /// The sessions of conversations, by key.
@@ -88,23 +78,19 @@ pub(crate) struct FactImport<'a> {
     is_dry: bool,
     /// False in a dry run into a brain that is not there.
     is_there: bool,
-    progress: Progress,
     taken: u64,
     pub(crate) counts: ImportCounts,
 }
 
-impl<'a> FactImport<'a> {
+impl<'a, T: ImportTarget> FactImport<'a, T> {
     pub(crate) fn new(
-        cx: &'a mut CommandContext,
-        brain: String,
-        scope: ImportScope,
+        target: &'a mut T,
+        scope: &'a ImportScope,
         is_dry: bool,
         is_there: bool,
     ) -> Self {
         Self {
-            progress: Progress::new(cx, Unit::Things("items")),
-            cx,
-            brain,
+            target,
             scope,
             waiting: WaitingTurns::default(),
             known: HashMap::new(),
@@ -119,7 +105,7 @@ impl<'a> FactImport<'a> {
     }
 
     /// Whose memory an item is: of whom it says so, else the project's that it was said in, else the user's.
-    fn scope_of(&mut self, item: &SourceItem) -> v1::Scope {
+    fn scope_of(&mut self, item: &SourceItem) -> Result<v1::Scope, T::Failure> {
         let named = |name: &str| {
             let value = item.attributes.get(name).and_then(Value::as_str);
             value.map(str::to_owned)
@@ -132,13 +118,13 @@ impl<'a> FactImport<'a> {
         };
         let is_free = !self.scope.is_named && self.scope.project.is_none();
         if is_free && own != v1::Scope::default() {
-            return own;
+            return Ok(own);
         }
         let mut scope = v1::Scope::default();
         let folder = named("project").map(PathBuf::from);
         let project = match (&self.scope.project, folder) {
             (Some(project), _) => Some(project.clone()),
-            (None, Some(folder)) if folder.is_absolute() => self.project_of(folder),
+            (None, Some(folder)) if folder.is_absolute() => self.project_of(folder)?,
             _ => None,
         };
         match project {
@@ -148,38 +134,28 @@ impl<'a> FactImport<'a> {
             }
             _ => scope.user = Some(self.scope.user.clone()),
         }
-        scope
+        Ok(scope)
     }
 
     /// The project of a folder, as the hooks of a client in it have it.
-    fn project_of(&mut self, folder: PathBuf) -> Option<String> {
+    fn project_of(&mut self, folder: PathBuf) -> Result<Option<String>, T::Failure> {
         if let Some(known) = self.projects.get(&folder) {
-            return known.clone();
+            return Ok(known.clone());
         }
-        let found = match folder_place(&folder, &self.scope.allowed) {
-            Ok(place) => place.project,
-            // What was said there is not said everywhere: it stays with the folder.
-            Err(why) => {
-                self.cx.note(&format!(
-                    "{why}; its folder is taken as a project by its path"
-                ));
-                Some(Project::of_path(&folder))
-            }
-        };
-        let project = found.map(|project| project.id);
+        let project = self.target.project_of(&folder)?;
         self.projects.insert(folder, project.clone());
-        project
+        Ok(project)
     }
 
     fn options(&self) -> Option<v1::WriteOptions> {
         Some(v1::WriteOptions {
-            agent: self.cx.reach().agent.clone(),
+            agent: self.target.agent().to_owned(),
             ..v1::WriteOptions::default()
         })
     }
 
     /// Sends the turns that wait.
-    fn write(&mut self) -> Result<(), Failure> {
+    fn write(&mut self) -> Result<(), T::Failure> {
         let messages = std::mem::take(&mut self.waiting.messages);
         self.waiting.bytes = 0;
         if messages.is_empty() {
@@ -205,7 +181,7 @@ impl<'a> FactImport<'a> {
     }
 
     /// The session of a conversation; 0 in a dry run, which opens none.
-    fn session(&mut self, key: String) -> Result<u32, Failure> {
+    fn session(&mut self, key: String) -> Result<u32, T::Failure> {
         if self.is_dry || !self.is_there {
             return Ok(0);
         }
@@ -213,40 +189,41 @@ impl<'a> FactImport<'a> {
             return Ok(*known);
         }
         let listed = v1::ListFactsRequest {
-            brain: self.brain.clone(),
+            brain: self.target.brain().to_owned(),
             scope: Some(self.waiting.scope.clone()),
             page_size: 1,
             ..v1::ListFactsRequest::default()
         };
         let request = v1::OpenSessionRequest {
-            brain: self.brain.clone(),
+            brain: self.target.brain().to_owned(),
             key: key.clone(),
             options: self.options(),
         };
-        let remote = self.cx.daemon()?;
         // The brain of facts is made by the first call about facts.
-        remote.call(remote.client.facts().list_facts(listed))?;
-        let opened = remote.call(remote.client.memory().open_session(request))?;
-        self.sessions.insert(key, opened.session_id);
-        Ok(opened.session_id)
+        self.target.list_facts(listed)?;
+        let session = match self.target.change(EventChange::OpenSession(request))? {
+            ChangeAnswer::Session(session) => session,
+            ChangeAnswer::Event(_) | ChangeAnswer::Done => 0,
+        };
+        self.sessions.insert(key, session);
+        Ok(session)
     }
 
     fn add(
         &mut self,
         request: v1::AddFactsRequest,
-    ) -> Result<Option<v1::AddFactsResponse>, Failure> {
+    ) -> Result<Option<v1::AddFactsResponse>, T::Failure> {
         if !self.is_there {
             // Only a brain says what would be found; a dry run makes none.
             return Ok(None);
         }
         let request = v1::AddFactsRequest {
-            brain: self.brain.clone(),
+            brain: self.target.brain().to_owned(),
             dry_run: self.is_dry,
             options: self.options(),
             ..request
         };
-        let remote = self.cx.daemon()?;
-        let added = remote.call(remote.client.facts().add_facts(request))?;
+        let added = self.target.add_facts(request)?;
         for result in &added.results {
             match result.event() {
                 v1::FactEvent::Add => self.counts.added += 1,
@@ -261,7 +238,7 @@ impl<'a> FactImport<'a> {
     }
 
     /// A turn: facts are found in it and in those beside it.
-    fn turn(&mut self, item: &SourceItem) -> Result<(), Failure> {
+    fn turn(&mut self, item: &SourceItem) -> Result<(), T::Failure> {
         let document = item.id.of_document().to_string();
         let is_other = document != self.waiting.document;
         let is_full =
@@ -270,7 +247,7 @@ impl<'a> FactImport<'a> {
             self.write()?;
         }
         if is_other {
-            self.waiting.scope = self.scope_of(item);
+            self.waiting.scope = self.scope_of(item)?;
             self.waiting.session = session_key(item);
         }
         self.waiting.document = document;
@@ -282,8 +259,8 @@ impl<'a> FactImport<'a> {
     }
 
     /// What another store remembers: as it is, brought up to date if it changed there.
-    fn memory(&mut self, item: &SourceItem) -> Result<(), Failure> {
-        let scope = self.scope_of(item);
+    fn memory(&mut self, item: &SourceItem) -> Result<(), T::Failure> {
+        let scope = self.scope_of(item)?;
         let (id, hash) = (item.id.to_string(), format!("{:032x}", item.hash));
         let document = item.id.of_document().to_string();
         if item.id.kind.is_whole_state() {
@@ -327,7 +304,7 @@ impl<'a> FactImport<'a> {
                     return Ok(());
                 }
                 let request = v1::UpdateFactRequest {
-                    brain: self.brain.clone(),
+                    brain: self.target.brain().to_owned(),
                     id: fact,
                     text: Some(message(item).text),
                     metadata_json: Some(metadata.to_string()),
@@ -335,9 +312,7 @@ impl<'a> FactImport<'a> {
                     reason: "it changed where it was imported from".into(),
                     ..v1::UpdateFactRequest::default()
                 };
-                let remote = self.cx.daemon()?;
-                remote.call(remote.client.facts().update_fact(request))?;
-                Ok(())
+                self.target.update_fact(request)
             }
             None if self.is_own(item)? => {
                 self.counts.known += 1;
@@ -363,28 +338,26 @@ impl<'a> FactImport<'a> {
     }
 
     /// True for a memory of this very brain, which an export wrote: what the brain says of it now is newer.
-    fn is_own(&mut self, item: &SourceItem) -> Result<bool, Failure> {
+    fn is_own(&mut self, item: &SourceItem) -> Result<bool, T::Failure> {
         let id = item.attributes.get("memory_id").and_then(Value::as_str);
         let Some(id) = id.filter(|id| self.is_there && Uuid::try_parse(id).is_ok()) else {
             return Ok(false);
         };
         let request = v1::GetFactRequest {
-            brain: self.brain.clone(),
+            brain: self.target.brain().to_owned(),
             id: id.to_owned(),
             ..v1::GetFactRequest::default()
         };
-        let remote = self.cx.daemon()?;
-        match remote.call(remote.client.facts().get_fact(request)) {
-            Ok(_) => Ok(true),
-            Err(error) => match Failure::from(error) {
-                failure if failure.exit == Exit::NotFound => Ok(false),
-                failure => Err(failure),
-            },
-        }
+        self.target.has_fact(request)
     }
 
     /// Keeps which memory an item is, so that the item is known when it comes again.
-    fn learn(&mut self, scope: &v1::Scope, fact: String, metadata: &Value) -> Result<(), Failure> {
+    fn learn(
+        &mut self,
+        scope: &v1::Scope,
+        fact: String,
+        metadata: &Value,
+    ) -> Result<(), T::Failure> {
         let text = |name: &str| metadata[name].as_str().unwrap_or_default().to_owned();
         let memory = KnownMemory {
             fact,
@@ -397,7 +370,7 @@ impl<'a> FactImport<'a> {
     }
 
     /// The memories of a scope that are of sources; those of a brain that is not there are none.
-    fn known_of(&mut self, scope: &v1::Scope) -> Result<&mut KnownMemories, Failure> {
+    fn known_of(&mut self, scope: &v1::Scope) -> Result<&mut KnownMemories, T::Failure> {
         let key = format!("{scope:?}");
         if !self.known.contains_key(&key) {
             let known = match self.is_there {
@@ -410,43 +383,42 @@ impl<'a> FactImport<'a> {
         Ok(&mut entry.1)
     }
 
-    fn listed(&mut self, scope: &v1::Scope) -> Result<KnownMemories, Failure> {
-        let brain = self.brain.clone();
-        let remote = self.cx.daemon()?;
-        let facts = all_pages(|page_token| {
+    fn listed(&mut self, scope: &v1::Scope) -> Result<KnownMemories, T::Failure> {
+        let (mut known, mut page_token) = (KnownMemories::new(), String::new());
+        loop {
             let request = v1::ListFactsRequest {
-                brain: brain.clone(),
+                brain: self.target.brain().to_owned(),
                 scope: Some(scope.clone()),
                 page_size: PAGE_FACTS,
                 page_token,
                 ..v1::ListFactsRequest::default()
             };
-            let page = remote.call(remote.client.facts().list_facts(request))?;
-            let known = page.facts.into_iter().filter_map(known_memory);
-            Ok((known.collect(), page.next_page_token))
-        })?;
-        Ok(facts.into_iter().collect())
+            let page = self.target.list_facts(request)?;
+            known.extend(page.facts.into_iter().filter_map(known_memory));
+            if page.next_page_token.is_empty() {
+                return Ok(known);
+            }
+            page_token = page.next_page_token;
+        }
     }
 
-    fn delete(&mut self, fact: String) -> Result<(), Failure> {
+    fn delete(&mut self, fact: String) -> Result<(), T::Failure> {
         self.counts.gone += 1;
         if self.is_dry {
             return Ok(());
         }
         let request = v1::DeleteFactRequest {
-            brain: self.brain.clone(),
+            brain: self.target.brain().to_owned(),
             id: fact,
             options: self.options(),
             ..v1::DeleteFactRequest::default()
         };
-        let remote = self.cx.daemon()?;
-        remote.call(remote.client.facts().delete_fact(request))?;
-        Ok(())
+        self.target.delete_fact(request)
     }
 
     /// Sends what waits, and ends what a store that is read as a whole no longer has, unless a file could not be read
     /// to its end.
-    pub(crate) fn finish(&mut self, notes: &ReadNotes) -> Result<(), Failure> {
+    pub(crate) fn finish(&mut self, notes: &ReadNotes) -> Result<(), T::Failure> {
         self.write()?;
         if !notes.unread.is_empty() {
             return Ok(());
@@ -545,14 +517,16 @@ fn message(item: &SourceItem) -> v1::FactMessage {
     }
 }
 
-impl ItemImport for FactImport<'_> {
-    fn take(&mut self, item: &SourceItem) -> Result<(), Failure> {
+impl<T: ImportTarget> ItemImport for FactImport<'_, T> {
+    type Failure = T::Failure;
+
+    fn take(&mut self, item: &SourceItem) -> Result<(), T::Failure> {
         self.taken += 1;
-        self.progress.show(self.taken, 0);
+        self.target.progress(self.taken);
         let is_heading = item.attributes.get("shape") == Some(&json!("heading"));
         match item.item_type {
             ItemType::Turn => self.turn(item),
-            // Titles, headings and names alone are no memories: they are lent to what they are about.
+            // Titles, headings and names alone are no memories: they stand above what they are about.
             ItemType::Document | ItemType::Entity => Ok(()),
             _ if is_heading => Ok(()),
             _ => self.memory(item),

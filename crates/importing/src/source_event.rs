@@ -1,38 +1,37 @@
 //! The event that an item becomes.
 
-use amem_client::v1;
 use amem_format::attributes::{self, ORIGIN};
 use amem_format::limits::{NAME_BYTES_MAX, TIME_MICROS_MAX};
 use amem_format::{EdgeType, EventType, Micros};
+use amem_proto::v1;
 use amem_query::time;
 use amem_sources::{EventTime, ItemType, SourceId, SourceItem, SourceKind, TurnRole};
 use serde_json::{Map, Value, json};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
-use crate::types::event_type_number;
-use crate::when::timestamp;
+use crate::message::{event_type_number, timestamp};
 
 /// Attributes by which a later import finds the event of an item: the name of its kind in ids, its document, its id,
 /// and its hash.
-pub(super) const KIND: &str = "import_kind";
-pub(super) const SOURCE: &str = "source";
-pub(super) const ID: &str = "import_id";
-pub(super) const HASH: &str = "import_hash";
+pub(crate) const KIND: &str = "import_kind";
+pub(crate) const SOURCE: &str = "source";
+pub(crate) const ID: &str = "import_id";
+pub(crate) const HASH: &str = "import_hash";
 /// On an event that was hidden because its source no longer has it.
-pub(super) const GONE: &str = "import_gone";
+pub(crate) const GONE: &str = "import_gone";
 /// Attributes of this prefix belong to amemd.
-pub(super) const RESERVED: &str = "amem.";
+pub(crate) const RESERVED: &str = "amem.";
 
-pub(super) struct SourceEvent {
-    pub(super) event: v1::NewEvent,
+pub(crate) struct SourceEvent {
+    pub(crate) event: v1::NewEvent,
     /// The key of its session; turns have one.
-    pub(super) session: Option<String>,
-    pub(super) edges: Vec<(EdgeType, SourceId)>,
+    pub(crate) session: Option<String>,
+    pub(crate) edges: Vec<(EdgeType, SourceId)>,
     /// Properties that do not fit into the attributes of an event.
-    pub(super) is_cut: bool,
+    pub(crate) is_cut: bool,
 }
 
-pub(super) fn event_of(item: &SourceItem) -> SourceEvent {
+pub(crate) fn event_of(item: &SourceItem) -> SourceEvent {
     let (attributes, is_cut) = attributes_of(item);
     let event = v1::NewEvent {
         r#type: event_type_number(event_type(item)),
@@ -51,7 +50,7 @@ pub(super) fn event_of(item: &SourceItem) -> SourceEvent {
 
 /// The text of the event: what stands above a line of a note is lent to it, so that the line is found by its title and
 /// says by itself what it is about. A turn has the name of its speaker.
-pub(super) fn text_of(item: &SourceItem) -> String {
+pub(crate) fn text_of(item: &SourceItem) -> String {
     let mut above: Vec<&str> = Vec::new();
     if matches!(item.item_type, ItemType::Block | ItemType::Observation) && item.id.kind.is_notes()
     {
@@ -78,7 +77,7 @@ fn heading_of(item: &SourceItem) -> Option<&String> {
 }
 
 /// Types and targets of an item's edges.
-pub(super) fn edges_of(item: &SourceItem) -> Vec<(EdgeType, SourceId)> {
+pub(crate) fn edges_of(item: &SourceItem) -> Vec<(EdgeType, SourceId)> {
     // The import ties each turn to the one before.
     let relations = item
         .relations
@@ -102,7 +101,7 @@ fn replaces(edge_type: EdgeType) -> bool {
 }
 
 /// What a brain can hold; times of other programs may lie beyond.
-pub(super) fn bounded(time: EventTime) -> Option<Micros> {
+pub(crate) fn bounded(time: EventTime) -> Option<Micros> {
     (time.0.abs() <= TIME_MICROS_MAX).then_some(Micros(time.0))
 }
 
@@ -152,7 +151,7 @@ fn attributes_of(item: &SourceItem) -> (Map<String, Value>, bool) {
 }
 
 /// The conversation that a turn belongs to.
-pub(super) fn session_key(item: &SourceItem) -> Option<String> {
+pub(crate) fn session_key(item: &SourceItem) -> Option<String> {
     if item.item_type != ItemType::Turn {
         return None;
     }
@@ -170,7 +169,7 @@ pub(super) fn session_key(item: &SourceItem) -> Option<String> {
 }
 
 /// Of text and time: an event with another one is replaced, one with the same gets new attributes only.
-pub(super) fn said(text: &str, time: Option<amem_client::Timestamp>) -> u64 {
+pub(crate) fn said(text: &str, time: Option<amem_proto::Timestamp>) -> u64 {
     let time = time.map_or((0, 0), |time| (time.seconds, time.nanos));
     xxh3_64(format!("{time:?}\n{text}").as_bytes())
 }

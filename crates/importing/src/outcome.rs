@@ -11,51 +11,55 @@ const SKIPPED_SHOWN_MAX: usize = 50;
 
 /// What became of items.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct ImportCounts {
+pub struct ImportCounts {
     /// Events or memories that are new.
-    pub(crate) added: u64,
+    pub added: u64,
     /// Events that replaced those of items that changed, or memories that were updated.
-    pub(crate) changed: u64,
+    pub changed: u64,
     /// Events whose items say the same elsewhere: under other headings, with other properties or links.
-    pub(crate) moved: u64,
+    pub moved: u64,
     /// Events that were hidden because their items are gone, or memories that ended.
-    pub(crate) gone: u64,
+    pub gone: u64,
     /// Items that were there already.
-    pub(crate) known: u64,
+    pub known: u64,
     /// Edges.
-    pub(crate) edges: u64,
+    pub edges: u64,
     /// Connections to items that are not there.
-    pub(crate) unresolved: u64,
+    pub unresolved: u64,
     /// Items of which some properties did not fit into an event.
-    pub(crate) cut: u64,
+    pub cut: u64,
     /// Memories that another store had ended: they are not remembered.
-    pub(crate) ended: u64,
+    pub ended: u64,
     /// Turns of which a model or patterns still have to make memories.
-    pub(crate) pending: u64,
+    pub pending: u64,
 }
 
 impl ImportCounts {
     /// True if anything was written.
-    pub(crate) fn has_news(&self) -> bool {
+    #[must_use]
+    pub fn has_news(&self) -> bool {
         self.added + self.changed + self.moved + self.gone + self.edges > 0
     }
 }
 
-/// A skipped entry.
+/// A skipped entry, for people.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct SkippedJson {
-    pub(crate) place: String,
-    pub(crate) reason: &'static str,
-    pub(crate) detail: String,
+pub struct SkippedPlace {
+    /// Where it stands.
+    pub place: String,
+    /// Why it was skipped.
+    pub reason: &'static str,
+    /// The same in more words.
+    pub detail: String,
 }
 
 /// What a reader skipped: faults are listed, what is left out by design is counted.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct ReadNotes {
+pub struct ReadNotes {
     /// Faults, the first of them.
-    pub(crate) skipped: Vec<SkippedJson>,
+    pub skipped: Vec<SkippedPlace>,
     /// All that was skipped, by reason.
-    pub(crate) counts: BTreeMap<&'static str, u64>,
+    pub counts: BTreeMap<&'static str, u64>,
     /// Files of which not everything was read.
     #[serde(skip)]
     pub(crate) unread: HashSet<PathBuf>,
@@ -72,7 +76,7 @@ impl ReadNotes {
             self.unread.insert(PathBuf::from(&entry.place.file));
         }
         if self.skipped.len() < SKIPPED_SHOWN_MAX {
-            self.skipped.push(SkippedJson {
+            self.skipped.push(SkippedPlace {
                 place: entry.place.to_string(),
                 reason: entry.reason.name(),
                 detail: entry.detail.clone(),

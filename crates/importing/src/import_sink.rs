@@ -4,20 +4,22 @@ use std::ops::ControlFlow;
 
 use amem_sources::{SkippedEntry, SourceItem, SourceSink};
 
-use super::outcome::ReadNotes;
-use crate::failure::Failure;
+use crate::outcome::ReadNotes;
 
 /// Takes the items of a source one by one.
 pub(crate) trait ItemImport {
+    /// Why an import ends.
+    type Failure;
+
     /// Takes an item; a failure ends the reading.
-    fn take(&mut self, item: &SourceItem) -> Result<(), Failure>;
+    fn take(&mut self, item: &SourceItem) -> Result<(), Self::Failure>;
 }
 
 /// An import as a sink.
-pub(crate) struct ImportSink<I> {
+pub(crate) struct ImportSink<I: ItemImport> {
     pub(crate) import: I,
     pub(crate) notes: ReadNotes,
-    failure: Option<Failure>,
+    failure: Option<I::Failure>,
 }
 
 impl<I: ItemImport> ImportSink<I> {
@@ -30,7 +32,7 @@ impl<I: ItemImport> ImportSink<I> {
     }
 
     /// The failure that ended the reading.
-    pub(crate) fn failure(&mut self) -> Option<Failure> {
+    pub(crate) fn failure(&mut self) -> Option<I::Failure> {
         self.failure.take()
     }
 }

@@ -4,34 +4,40 @@
 //! daemon answers what it has done already. The id of a run follows from the brain, the text and the ten minutes in
 //! which it began.
 
-use amem_client::{new_id, v1};
 use amem_format::limits::REQUEST_WINDOW_MICROS;
 use amem_format::{Error, Micros, Result};
+use amem_proto::ids::new_id;
+use amem_proto::v1;
 use uuid::{Builder, Uuid, Version};
 
-use crate::when::now;
+use crate::message::now;
 
 /// Runs of a text that begin within this time have the same id.
 const SLOT_MILLIS: i64 = 10 * 60 * 1000;
 
+/// The id of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct RunId(Uuid);
+pub struct RunId(Uuid);
 
 impl RunId {
     /// A unique run.
-    pub(crate) fn new() -> Self {
+    #[must_use]
+    #[expect(clippy::new_without_default, reason = "each one is another")]
+    pub fn new() -> Self {
         Self(new_id())
     }
 
     /// The run of a text that begins at a time; `of` names the text and everything that its requests depend on.
-    pub(super) fn begun(instance: Uuid, of: &[u8], at: Micros) -> Self {
+    #[must_use]
+    pub fn begun(instance: Uuid, of: &[u8], at: Micros) -> Self {
         let slot = (at.0.max(0) / 1000) / SLOT_MILLIS;
         Self::of(Uuid::new_v5(&instance, of), slot * SLOT_MILLIS)
     }
 
     /// The runs that may have written an event recorded at a time, and that the daemon may remember: they began in the
     /// same ten minutes or in those before.
-    pub(super) fn before(instance: Uuid, of: &[u8], recorded: Micros, now: Micros) -> Vec<Self> {
+    #[must_use]
+    pub fn before(instance: Uuid, of: &[u8], recorded: Micros, now: Micros) -> Vec<Self> {
         let slots = [0, 1].map(|slots| Micros(recorded.0 - slots * SLOT_MILLIS * 1000));
         let known = |at: &Micros| {
             let begins = at.0.max(0) / 1000 / SLOT_MILLIS * SLOT_MILLIS;
@@ -49,7 +55,11 @@ impl RunId {
         Self(id.into_uuid())
     }
 
-    pub(crate) fn repeated(id: Uuid) -> Result<Self> {
+    /// The run of an id that an earlier import printed.
+    ///
+    /// # Errors
+    /// An id that is no UUIDv7, or is older than what the daemon remembers.
+    pub fn repeated(id: Uuid) -> Result<Self> {
         if id.get_version_num() != 7 {
             let why = format!("{id} is not a UUIDv7: give the one that the first import printed");
             return Err(Error::invalid("run id", why));
@@ -65,11 +75,15 @@ impl RunId {
         Ok(Self(id))
     }
 
-    pub(crate) fn id(self) -> Uuid {
+    /// The id.
+    #[must_use]
+    pub fn id(self) -> Uuid {
         self.0
     }
 
-    pub(crate) fn options(self, agent: &str, step: &str) -> v1::WriteOptions {
+    /// The options of the request of a step.
+    #[must_use]
+    pub fn options(self, agent: &str, step: &str) -> v1::WriteOptions {
         v1::WriteOptions {
             agent: agent.into(),
             request_id: self.request(step).to_string(),

@@ -6,23 +6,20 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use amem_client::{Change, v1};
 use amem_format::EdgeType;
+use amem_proto::v1;
 use amem_sources::{ItemChange, SourceId, SourceItem};
 use serde_json::{Map, Value};
-use tokio::task::JoinHandle;
 
-use super::import_sink::ItemImport;
-use super::known_sources::{KnownItem, KnownSources};
-use super::outcome::{ImportCounts, ReadNotes};
-use super::source_event::{GONE, RESERVED, SourceEvent, edges_of, event_of, said, session_key};
-use crate::appending::{AppendBatch, BatchRequest, RunId};
-use crate::brain::writable::Writable;
-use crate::entries::{EntryEdge, TextEntry};
-use crate::failure::Failure;
-use crate::output::context::CommandContext;
-use crate::output::progress::{Progress, Unit};
-use crate::types::edge_type_number;
+use crate::batch::{AppendBatch, BatchRequest};
+use crate::entry::{BatchEntry, EntryEdge};
+use crate::import_sink::ItemImport;
+use crate::known_sources::{KnownItem, KnownSources};
+use crate::message::edge_type_number;
+use crate::outcome::{ImportCounts, ReadNotes};
+use crate::run::RunId;
+use crate::source_event::{GONE, RESERVED, SourceEvent, edges_of, event_of, said, session_key};
+use crate::target::{ChangeAnswer, EventChange, ImportTarget};
 
 /// Events that are asked for together.
 const GONE_AT_ONCE: usize = 100;
@@ -38,15 +35,11 @@ struct KeptEdge {
     to: u128,
 }
 
-/// A batch whose answer comes while the next items are read.
-type SentBatch = JoinHandle<amem_client::Result<v1::IngestResponse>>;
-
 /// An import under way.
-pub(crate) struct EventImport<'a> {
-    cx: &'a mut CommandContext,
-    /// None in a dry run into a brain that is not there.
-    brain: Option<Writable>,
-    is_dry: bool,
+pub(crate) struct EventImport<'a, T> {
+    target: &'a mut T,
+    /// False in a dry run.
+    writes: bool,
     run: RunId,
     /// Requests so far.
     steps: u64,
@@ -60,31 +53,27 @@ pub(crate) struct EventImport<'a> {
     /// Documents with an item in this reading.
     read: HashSet<String>,
     batch: AppendBatch,
-    sending: Option<SentBatch>,
     sessions: HashMap<String, u32>,
     /// The last turn of each conversation so far.
     last_turns: HashMap<String, u128>,
-    progress: Progress,
     pub(crate) counts: ImportCounts,
 }
 
-impl<'a> EventImport<'a> {
+impl<'a, T: ImportTarget> EventImport<'a, T> {
     /// Into a brain, which a dry run may lack; `kinds` are the names in ids of what will be read.
     pub(crate) fn new(
-        cx: &'a mut CommandContext,
-        brain: Option<Writable>,
+        target: &'a mut T,
         kinds: &[&str],
         is_dry: bool,
-    ) -> Result<Self, Failure> {
-        let known = match &brain {
-            Some(brain) => KnownSources::read(cx, &brain.opened, kinds)?,
-            None => KnownSources::default(),
+        is_there: bool,
+    ) -> Result<Self, T::Failure> {
+        let known = match is_there {
+            true => KnownSources::read(target, kinds)?,
+            false => KnownSources::default(),
         };
         Ok(Self {
-            progress: Progress::new(cx, Unit::Things("items")),
-            cx,
-            brain,
-            is_dry,
+            target,
+            writes: !is_dry && is_there,
             run: RunId::new(),
             steps: 0,
             known,
@@ -93,30 +82,23 @@ impl<'a> EventImport<'a> {
             kept: Vec::new(),
             read: HashSet::new(),
             batch: AppendBatch::default(),
-            sending: None,
             sessions: HashMap::new(),
             last_turns: HashMap::new(),
             counts: ImportCounts::default(),
         })
     }
 
-    /// False in a dry run.
-    fn writes(&self) -> bool {
-        !self.is_dry && self.brain.is_some()
-    }
-
     fn options(&mut self) -> Option<v1::WriteOptions> {
         self.steps += 1;
         let step = format!("step {}", self.steps);
-        Some(self.run.options(&self.cx.reach().agent, &step))
+        Some(self.run.options(self.target.agent(), &step))
     }
 
-    fn change<C: Change>(&mut self, change: C) -> Result<Option<C::Answer>, Failure> {
-        let Some(brain) = self.brain.as_mut().filter(|_| !self.is_dry) else {
-            return Ok(None);
-        };
-        let answer = brain.write(self.cx, change)?;
-        Ok(Some(answer))
+    fn change(&mut self, change: EventChange) -> Result<Option<ChangeAnswer>, T::Failure> {
+        match self.writes {
+            true => Ok(Some(self.target.change(change)?)),
+            false => Ok(None),
+        }
     }
 
     /// Writes what is left, and hides what went: lines of documents that were read, and notes below the paths that are
@@ -126,31 +108,31 @@ impl<'a> EventImport<'a> {
         paths: &[PathBuf],
         home: Option<&Path>,
         notes: &ReadNotes,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), T::Failure> {
         let replaced = std::mem::take(&mut self.replaced);
         let mut kept = std::mem::take(&mut self.kept);
         kept.retain(|edge| replaced.contains(&edge.to));
         for edge in kept {
             let number = self.number(edge.from);
             let to = self.number(edge.to);
-            let tie = EntryEdge {
+            let edge_back = EntryEdge {
                 to,
                 edge_type: edge.edge_type,
                 weight: 1.0,
             };
             self.batch
-                .push_known((number, edge.event), vec![tie], |_| true);
+                .push_known((number, edge.event), vec![edge_back], |_| true);
         }
         while self.send()? {}
         self.settle()?;
-        self.counts.unresolved += match self.is_dry {
+        self.counts.unresolved += match self.writes {
+            true => self.batch.unresolved(),
             // In a dry run nothing is there to connect.
-            true => 0,
-            false => self.batch.unresolved(),
+            false => 0,
         };
         let gone = self.gone(paths, home, notes);
         self.counts.gone += gone.len() as u64;
-        if self.writes() {
+        if self.writes {
             for events in gone.chunks(GONE_AT_ONCE) {
                 self.hide(events)?;
             }
@@ -172,7 +154,7 @@ impl<'a> EventImport<'a> {
         ties.collect()
     }
 
-    fn add(&mut self, item: &SourceItem) -> Result<(), Failure> {
+    fn add(&mut self, item: &SourceItem) -> Result<(), T::Failure> {
         self.counts.added += 1;
         let SourceEvent {
             mut event,
@@ -181,7 +163,7 @@ impl<'a> EventImport<'a> {
             is_cut,
         } = event_of(item);
         self.counts.cut += u64::from(is_cut);
-        if !self.writes() {
+        if !self.writes {
             return Ok(());
         }
         let fingerprint = item.id.fingerprint();
@@ -201,7 +183,12 @@ impl<'a> EventImport<'a> {
             }
             event.session_id = self.session(key)?;
         }
-        let entry = TextEntry::item(number, event, edges);
+        let entry = BatchEntry {
+            line: 0,
+            number: Some(number),
+            event,
+            edges,
+        };
         // Any item may still come; what never does is left out at the end.
         self.batch.push(entry, |_| true);
         Ok(())
@@ -235,7 +222,7 @@ impl<'a> EventImport<'a> {
         self.batch.push_known((number, event), edges, |_| true);
     }
 
-    fn edit(&mut self, item: &SourceItem, known: KnownItem) -> Result<(), Failure> {
+    fn edit(&mut self, item: &SourceItem, known: KnownItem) -> Result<(), T::Failure> {
         let SourceEvent {
             event: mut edited,
             session,
@@ -250,7 +237,7 @@ impl<'a> EventImport<'a> {
             true => self.counts.moved += 1,
             false => self.counts.changed += 1,
         }
-        let (true, Some(event)) = (self.writes(), known.event) else {
+        let (true, Some(event)) = (self.writes, known.event) else {
             return Ok(());
         };
         if is_said {
@@ -269,29 +256,26 @@ impl<'a> EventImport<'a> {
             reason: if is_moved { MOVED } else { EDITED }.into(),
             ..Default::default()
         };
-        let Some(answer) = self.change(request)? else {
-            return Ok(());
-        };
-        self.replaced.insert(item.id.fingerprint());
-        self.tie(item, answer.event_id, edges);
+        let answer = self.change(EventChange::Correct(request))?;
+        if let Some(ChangeAnswer::Event(event)) = answer {
+            self.replaced.insert(item.id.fingerprint());
+            self.tie(item, event, edges);
+        }
         Ok(())
     }
 
     /// Gives an event the attributes that its item has now; it is no longer part of what was around it.
-    fn relabel(&mut self, id: u64, attributes_json: &str) -> Result<(), Failure> {
+    fn relabel(&mut self, id: u64, attributes_json: &str) -> Result<(), T::Failure> {
         let part_of = edge_type_number(EdgeType::PART_OF);
-        let Some(brain) = &self.brain else {
-            return Ok(());
-        };
         let request = v1::GetEventsRequest {
             event_ids: vec![id],
             include_edges: true,
             touch: Some(false),
             ..Default::default()
         };
-        let found = brain.opened.ask(self.cx, request)?;
+        let found = self.target.events(request)?;
         let mut attributes = parsed(attributes_json);
-        for event in &found.events {
+        for event in &found {
             let own = parsed(&event.attributes_json).into_iter();
             attributes.extend(own.filter(|(name, _)| name.starts_with(RESERVED)));
         }
@@ -301,8 +285,8 @@ impl<'a> EventImport<'a> {
             attributes_json: Value::Object(attributes).to_string(),
             ..Default::default()
         };
-        self.change(request)?;
-        let edges = found.events.iter().flat_map(|event| &event.edges);
+        self.change(EventChange::SetAttributes(request))?;
+        let edges = found.iter().flat_map(|event| &event.edges);
         for edge in edges.filter(|edge| edge.source == id && edge.r#type == part_of) {
             let request = v1::UnlinkRequest {
                 options: self.options(),
@@ -311,12 +295,12 @@ impl<'a> EventImport<'a> {
                 r#type: part_of,
                 ..Default::default()
             };
-            self.change(request)?;
+            self.change(EventChange::Unlink(request))?;
         }
         Ok(())
     }
 
-    fn session(&mut self, key: String) -> Result<Option<u32>, Failure> {
+    fn session(&mut self, key: String) -> Result<Option<u32>, T::Failure> {
         if let Some(session) = self.sessions.get(&key) {
             return Ok(Some(*session));
         }
@@ -325,42 +309,38 @@ impl<'a> EventImport<'a> {
             key: key.clone(),
             ..Default::default()
         };
-        let opened = self.change(request)?.map(|opened| opened.session_id);
-        if let Some(session) = opened {
-            self.sessions.insert(key, session);
+        match self.change(EventChange::OpenSession(request))? {
+            Some(ChangeAnswer::Session(session)) => {
+                self.sessions.insert(key, session);
+                Ok(Some(session))
+            }
+            _ => Ok(None),
         }
-        Ok(opened)
     }
 
     /// Sends the next batch, once the one before is committed; false if there is none.
-    fn send(&mut self) -> Result<bool, Failure> {
+    fn send(&mut self) -> Result<bool, T::Failure> {
         self.settle()?;
-        if !self.writes() {
+        if !self.writes {
             return Ok(false);
         }
-        let Some(BatchRequest { request, .. }) = self.batch.next() else {
+        let Some(BatchRequest { request, .. }) = self.batch.take_next() else {
             return Ok(false);
         };
         let request = v1::IngestRequest {
             options: self.options(),
             ..request
         };
-        if let Some(brain) = &self.brain {
-            let brain = brain.opened.served()?.brain.clone();
-            let remote = self.cx.daemon()?;
-            self.sending = Some(remote.start(async move { brain.write(request).await }));
-        }
+        self.target.send(request)?;
         Ok(true)
     }
 
     /// Waits for the batch that was sent.
-    fn settle(&mut self) -> Result<(), Failure> {
-        let Some(sending) = self.sending.take() else {
-            return Ok(());
-        };
-        let answer = self.cx.daemon()?.finish(sending)?;
-        self.batch.done(&answer.event_ids);
-        self.counts.edges += answer.edges;
+    fn settle(&mut self) -> Result<(), T::Failure> {
+        if let Some(answer) = self.target.answered()? {
+            self.batch.done(&answer.event_ids);
+            self.counts.edges += answer.edges;
+        }
         Ok(())
     }
 
@@ -399,17 +379,14 @@ impl<'a> EventImport<'a> {
     }
 
     /// Marks events as gone, so that they are written again if they come back, and hides them.
-    fn hide(&mut self, events: &[u64]) -> Result<(), Failure> {
-        let Some(brain) = &self.brain else {
-            return Ok(());
-        };
+    fn hide(&mut self, events: &[u64]) -> Result<(), T::Failure> {
         let request = v1::GetEventsRequest {
             event_ids: events.to_vec(),
             touch: Some(false),
             ..Default::default()
         };
-        let found = brain.opened.ask(self.cx, request)?;
-        for event in found.events {
+        let found = self.target.events(request)?;
+        for event in found {
             let mut attributes = parsed(&event.attributes_json);
             attributes.insert(GONE.into(), true.into());
             let request = v1::SetAttributesRequest {
@@ -418,26 +395,28 @@ impl<'a> EventImport<'a> {
                 attributes_json: Value::Object(attributes).to_string(),
                 ..Default::default()
             };
-            self.change(request)?;
+            self.change(EventChange::SetAttributes(request))?;
             let request = v1::ForgetRequest {
                 options: self.options(),
                 event_id: event.id,
                 ..Default::default()
             };
-            self.change(request)?;
+            self.change(EventChange::Forget(request))?;
         }
         Ok(())
     }
 }
 
-impl ItemImport for EventImport<'_> {
-    fn take(&mut self, item: &SourceItem) -> Result<(), Failure> {
+impl<T: ImportTarget> ItemImport for EventImport<'_, T> {
+    type Failure = T::Failure;
+
+    fn take(&mut self, item: &SourceItem) -> Result<(), T::Failure> {
         if item.id.kind.is_whole_state() {
             self.read.insert(item.id.of_document().to_string());
         }
         let counts = &self.counts;
         let all = counts.added + counts.known + counts.changed + counts.moved;
-        self.progress.show(all, 0);
+        self.target.progress(all);
         match self.known.ledger.see(item, KnownItem::default()) {
             ItemChange::Repeated => Ok(()),
             ItemChange::New => self.add(item),
