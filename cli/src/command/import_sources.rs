@@ -37,9 +37,7 @@ const DEFAULT_BRAIN: &str = "memories";
 #[derive(Debug, Args)]
 #[command(next_help_heading = "From agents, chats, notes and other memory stores")]
 pub(crate) struct ImportSourcesArgs {
-    /// What it is; without a path, in its usual places: claude-code, claude-memories, codex, gemini, copilot, opencode,
-    /// chatgpt, claude, mem0, mcp-memory, obsidian, basic-memory, markdown, letta, graphiti, chat
-    #[arg(long, value_name = "KIND")]
+    #[arg(long, value_name = "KIND", help = kinds_help())]
     from: Option<SourceKind>,
     /// The brain [default: memories]
     #[arg(long, value_name = "BRAIN", conflicts_with = "brain")]
@@ -82,6 +80,11 @@ enum SecretRule {
     Refuse,
     /// They are imported.
     Keep,
+}
+
+fn kinds_help() -> String {
+    let kinds = SourceKind::ALL.map(SourceKind::name).join(", ");
+    format!("What it is; without a path, in its usual places: {kinds}")
 }
 
 impl ImportSourcesArgs {

@@ -3,87 +3,85 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// What a file is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum SourceKind {
+/// What kinds have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum KindClass {
+    /// Turns, mainly. An export may be of some conversations.
+    Conversation,
+    /// Folders of Markdown, which one reader reads.
+    Notes,
+    /// All that there is: what is no longer in the file is gone.
+    State,
+    /// Memories, and what belongs to them.
+    Memories,
+}
+
+/// Makes the enum of its rows: the kind, its name on a command line, its class. `readers` has the reader of each.
+macro_rules! source_kinds {
+    ($($(#[$doc:meta])* $kind:ident $name:literal $class:ident,)*) => {
+        /// What a file is.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum SourceKind {
+            $($(#[$doc])* $kind,)*
+        }
+
+        impl SourceKind {
+            /// All kinds, in the order in which they are shown.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$kind),*];
+
+            /// Its name on a command line.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $name,)*
+                }
+            }
+
+            fn class(self) -> KindClass {
+                match self {
+                    $(Self::$kind => KindClass::$class,)*
+                }
+            }
+        }
+    };
+}
+
+source_kinds! {
     /// Sessions of Claude Code: `projects/<folder>/<session>.jsonl`.
-    ClaudeCode,
+    ClaudeCode "claude-code" Conversation,
     /// Memories of Claude Code: `projects/<folder>/memory/*.md`.
-    ClaudeMemories,
+    ClaudeMemories "claude-memories" State,
     /// Sessions of Codex: `sessions/Y/M/D/rollout-*.jsonl`.
-    Codex,
+    Codex "codex" Conversation,
     /// Sessions of Gemini CLI: `tmp/<project>/chats/session-*`.
-    Gemini,
+    Gemini "gemini" Conversation,
     /// Sessions of Copilot CLI: `session-state/<id>/events.jsonl`.
-    Copilot,
+    Copilot "copilot" Conversation,
     /// Sessions of opencode: its SQLite database.
-    Opencode,
+    Opencode "opencode" Conversation,
     /// The export of ChatGPT.
-    ChatGpt,
+    ChatGpt "chatgpt" Conversation,
     /// The export of Claude.ai.
-    ClaudeAi,
+    ClaudeAi "claude" Conversation,
     /// Memories of mem0: what `get_all` answers, or its history database.
-    Mem0,
+    Mem0 "mem0" Memories,
     /// The graph of the MCP memory server.
-    McpMemory,
+    McpMemory "mcp-memory" State,
     /// A vault of Obsidian.
-    Obsidian,
+    Obsidian "obsidian" Notes,
     /// Notes of Basic Memory.
-    BasicMemory,
+    BasicMemory "basic-memory" Notes,
     /// Other Markdown: `AGENTS.md`, `CLAUDE.md`, a folder of notes.
-    Markdown,
+    Markdown "markdown" Notes,
     /// An agent file of Letta.
-    Letta,
+    Letta "letta" Memories,
     /// Nodes, edges and episodes of Graphiti or Zep.
-    Graphiti,
+    Graphiti "graphiti" Memories,
     /// Conversations: turns as JSON, or as text.
-    Chat,
+    Chat "chat" Conversation,
 }
 
 impl SourceKind {
-    /// All kinds, in the order in which they are shown.
-    pub const ALL: [Self; 16] = [
-        Self::ClaudeCode,
-        Self::ClaudeMemories,
-        Self::Codex,
-        Self::Gemini,
-        Self::Copilot,
-        Self::Opencode,
-        Self::ChatGpt,
-        Self::ClaudeAi,
-        Self::Mem0,
-        Self::McpMemory,
-        Self::Obsidian,
-        Self::BasicMemory,
-        Self::Markdown,
-        Self::Letta,
-        Self::Graphiti,
-        Self::Chat,
-    ];
-
-    /// Its name on a command line.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "claude-code",
-            Self::ClaudeMemories => "claude-memories",
-            Self::Codex => "codex",
-            Self::Gemini => "gemini",
-            Self::Copilot => "copilot",
-            Self::Opencode => "opencode",
-            Self::ChatGpt => "chatgpt",
-            Self::ClaudeAi => "claude",
-            Self::Mem0 => "mem0",
-            Self::McpMemory => "mcp-memory",
-            Self::Obsidian => "obsidian",
-            Self::BasicMemory => "basic-memory",
-            Self::Markdown => "markdown",
-            Self::Letta => "letta",
-            Self::Graphiti => "graphiti",
-            Self::Chat => "chat",
-        }
-    }
-
     /// The kind of a name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
@@ -103,30 +101,20 @@ impl SourceKind {
     /// True for folders of Markdown, which one reader reads.
     #[must_use]
     pub fn is_notes(self) -> bool {
-        matches!(self, Self::Obsidian | Self::BasicMemory | Self::Markdown)
+        self.class() == KindClass::Notes
     }
 
     /// True if a file of it is all that there is: what is no longer in the file is gone. An export of conversations may
     /// be of some of them.
     #[must_use]
     pub fn is_whole_state(self) -> bool {
-        self.is_notes() || matches!(self, Self::ClaudeMemories | Self::McpMemory)
+        matches!(self.class(), KindClass::Notes | KindClass::State)
     }
 
     /// True if its items are mainly turns of conversations.
     #[must_use]
     pub fn is_conversation(self) -> bool {
-        matches!(
-            self,
-            Self::ClaudeCode
-                | Self::Codex
-                | Self::Gemini
-                | Self::Copilot
-                | Self::Opencode
-                | Self::ChatGpt
-                | Self::ClaudeAi
-                | Self::Chat
-        )
+        self.class() == KindClass::Conversation
     }
 
     /// True if a file of kind `other` is one that a caller means who asks for this kind.

@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::input::{FileTree, TreeFile, decode_head};
 use crate::kind::SourceKind;
 use crate::plain_turn::split_turn;
+use crate::readers::{JsonHead, LineHead, READERS, TableNames};
 
 /// What a file is.
 pub(crate) enum FileGuess {
@@ -98,13 +99,12 @@ fn database(tree: &FileTree, file: &TreeFile) -> FileGuess {
             .query_row(sql, [table], |row| row.get::<_, i64>(0))
             .is_ok_and(|count| count > 0)
     };
-    if has("message") && has("part") && has("session") {
-        let why = "a SQLite database with session, message and part".to_owned();
-        return FileGuess::Kind(SourceKind::Opencode, why);
-    }
-    if has("history") || has("memory_history") {
-        let why = "a SQLite database with history".to_owned();
-        return FileGuess::Kind(SourceKind::Mem0, why);
+    let names = TableNames { has: &has };
+    let found = READERS
+        .iter()
+        .find_map(|reader| Some((reader.kind, reader.tables?(&names)?)));
+    if let Some((kind, why)) = found {
+        return FileGuess::Kind(kind, why.to_owned());
     }
     FileGuess::Other("a SQLite database of another program".to_owned())
 }
@@ -124,80 +124,30 @@ fn json(file: &TreeFile, text: &str) -> FileGuess {
             }
         }
     }
-    // A head may be cut, and an object may be over many lines: look for the keys.
-    let has = |key: &str| text.contains(&format!("\"{key}\""));
+    let ending = file.ending();
+    let head = JsonHead {
+        text,
+        ending: &ending,
+    };
+    let found = READERS
+        .iter()
+        .find_map(|reader| Some((reader.kind, reader.json?(&head)?)));
     let is_export = name.starts_with("conversations");
-    if has("mapping") && (has("current_node") || has("author")) {
-        kind(SourceKind::ChatGpt, "conversations with a mapping")
-    } else if has("chat_messages") {
-        kind(SourceKind::ClaudeAi, "conversations with chat_messages")
-    } else if has("uuid") && (has("prompt_template") || has("conversations_memory") || has("docs"))
-    {
-        kind(SourceKind::ClaudeAi, "projects or memories of Claude.ai")
-    } else if file.ending() == "af" || has("core_memory") || has("agent_type") && has("messages") {
-        kind(SourceKind::Letta, "an agent with core memory")
-    } else if has("entities") && has("observations") || has("relationType") && has("from") {
-        kind(SourceKind::McpMemory, "entities with observations")
-    } else if has("fact") && (has("source_node_uuid") || has("valid_at")) || has("episodic_edges") {
-        kind(SourceKind::Graphiti, "edges with facts")
-    } else if has("projectHash") && has("messages") || has("sessionId") && has("gemini") {
-        kind(SourceKind::Gemini, "a session with projectHash")
-    } else if has("memory")
-        && (has("results") || has("user_id") || has("created_at") || has("memories"))
-    {
-        kind(SourceKind::Mem0, "memories with ids")
-    } else if has("messages") && has("role") || has("role") && has("content") {
-        kind(SourceKind::Chat, "messages with role and content")
-    } else if has("speaker") && has("text") || has("conversations") && has("from") && has("value") {
-        kind(SourceKind::Chat, "turns with their speakers")
-    } else if is_export && text.starts_with('[') && text.trim_end().len() <= 2 {
-        FileGuess::Other("an export without conversations".to_owned())
-    } else {
-        let keys = first_keys(text);
-        FileGuess::Other(format!("JSON of another program{keys}"))
+    match found {
+        Some((found, why)) => kind(found, why),
+        None if is_export && text.starts_with('[') && text.trim_end().len() <= 2 => {
+            FileGuess::Other("an export without conversations".to_owned())
+        }
+        None => FileGuess::Other(format!("JSON of another program{}", first_keys(text))),
     }
 }
 
 /// The kind of a line of JSON lines.
 fn line_kind(value: &Value, name: &str) -> Option<(SourceKind, &'static str)> {
-    let has = |key: &str| value.get(key).is_some();
-    let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
-    let kind = text("type");
-    if has("sessionId") && (has("parentUuid") || has("uuid") || has("isSidechain")) {
-        return Some((
-            SourceKind::ClaudeCode,
-            "lines with sessionId and parentUuid",
-        ));
-    }
-    if kind == "session_meta"
-        || has("payload") && matches!(kind, "response_item" | "event_msg" | "turn_context")
-    {
-        return Some((SourceKind::Codex, "lines with response_item"));
-    }
-    if name.starts_with("rollout-")
-        && (has("instructions") || has("record_type") || kind == "message")
-    {
-        return Some((SourceKind::Codex, "a rollout by its name"));
-    }
-    if has("projectHash") && has("sessionId") {
-        return Some((SourceKind::Gemini, "a session with projectHash"));
-    }
-    if has("data") && (kind.starts_with("session.") || kind.ends_with(".message")) {
-        return Some((SourceKind::Copilot, "events with a type and data"));
-    }
-    if matches!(kind, "entity" | "relation" | "_aim") {
-        return Some((SourceKind::McpMemory, "lines of entities and relations"));
-    }
-    if has("fact") && (has("source_node_uuid") || has("valid_at") || has("uuid")) {
-        return Some((SourceKind::Graphiti, "lines of edges with facts"));
-    }
-    if has("memory") && has("id") {
-        return Some((SourceKind::Mem0, "lines of memories with ids"));
-    }
-    let is_turn = (has("role") || has("speaker")) && (has("content") || has("text"));
-    let is_list = value.get("messages").is_some_and(Value::is_array);
-    (is_turn || is_list && !has("agent_type") && !has("projectHash") && !has("core_memory"))
-        .then_some((SourceKind::Chat, "turns as JSON"))
+    let head = LineHead { value, name };
+    READERS
+        .iter()
+        .find_map(|reader| Some((reader.kind, reader.line?(&head)?)))
 }
 
 /// The keys of the first object, for people.

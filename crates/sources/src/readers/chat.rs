@@ -7,6 +7,7 @@ use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::fields::{any, any_text, content_text, loose_text, text};
+use super::head::{JsonHead, LineHead};
 use super::json_files::{RecordFailure, each_element, each_line, finish_file};
 use crate::error::SourceError;
 use crate::input::{FileTree, LineReader, TextLine, TreeFile, decode_head};
@@ -14,6 +15,27 @@ use crate::item::{ItemPlace, ItemType, SkipReason, SourceItem, TurnRole};
 use crate::limits;
 use crate::output::ItemOutput;
 use crate::plain_turn::split_turn;
+
+/// Why a line is of this kind, if it is.
+pub(super) fn recognize_line(head: &LineHead<'_>) -> Option<&'static str> {
+    let is_turn =
+        (head.has("role") || head.has("speaker")) && (head.has("content") || head.has("text"));
+    let is_list = head.value.get("messages").is_some_and(Value::is_array);
+    let is_others = ["agent_type", "projectHash", "core_memory"]
+        .iter()
+        .any(|key| head.has(key));
+    (is_turn || is_list && !is_others).then_some("turns as JSON")
+}
+
+/// Why a JSON file is of this kind, if it is.
+pub(super) fn recognize_json(head: &JsonHead<'_>) -> Option<&'static str> {
+    if (head.has("messages") || head.has("content")) && head.has("role") {
+        return Some("messages with role and content");
+    }
+    let is_one = head.has("speaker") && head.has("text")
+        || head.has("conversations") && head.has("from") && head.has("value");
+    is_one.then_some("turns with their speakers")
+}
 
 const TIME_NAMES: [&str; 9] = [
     "event_time",

@@ -8,11 +8,18 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::fields::{any_text, is_true, list, text};
+use super::head::JsonHead;
 use super::json_files::{each_element, finish_file};
 use crate::error::SourceError;
 use crate::input::{FileTree, TreeFile};
 use crate::item::{ItemPlace, ItemType, SkipReason, SourceItem, TurnRole};
 use crate::output::ItemOutput;
+
+/// Why a JSON file is of this kind, if it is.
+pub(super) fn recognize_json(head: &JsonHead<'_>) -> Option<&'static str> {
+    let is_one = head.has("mapping") && (head.has("current_node") || head.has("author"));
+    is_one.then_some("conversations with a mapping")
+}
 
 pub(super) fn read_exports(
     tree: &FileTree,

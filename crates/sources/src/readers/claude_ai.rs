@@ -5,11 +5,22 @@
 use serde_json::Value;
 
 use super::fields::{any, any_text, content_text, list, text};
+use super::head::JsonHead;
 use super::json_files::{each_element, finish_file};
 use crate::error::SourceError;
 use crate::input::{FileTree, TreeFile};
 use crate::item::{ItemPlace, ItemRelation, ItemType, SkipReason, SourceItem, TurnRole};
 use crate::output::ItemOutput;
+
+/// Why a JSON file is of this kind, if it is.
+pub(super) fn recognize_json(head: &JsonHead<'_>) -> Option<&'static str> {
+    if head.has("chat_messages") {
+        return Some("conversations with chat_messages");
+    }
+    let others = ["prompt_template", "conversations_memory", "docs"];
+    let is_one = head.has("uuid") && others.iter().any(|key| head.has(key));
+    is_one.then_some("projects or memories of Claude.ai")
+}
 
 pub(super) fn read_exports(
     tree: &FileTree,

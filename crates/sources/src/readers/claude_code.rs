@@ -9,11 +9,19 @@ use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::fields::{any_text, content_text, is_true, text};
+use super::head::LineHead;
 use crate::error::SourceError;
 use crate::input::{FileTree, JsonLine, JsonLines, TreeFile};
 use crate::item::{ItemPlace, ItemRelation, ItemType, SkipReason, SourceItem, TurnRole};
 use crate::limits;
 use crate::output::ItemOutput;
+
+/// Why a line is of this kind, if it is.
+pub(super) fn recognize_line(head: &LineHead<'_>) -> Option<&'static str> {
+    let is_one = head.has("sessionId")
+        && (head.has("parentUuid") || head.has("uuid") || head.has("isSidechain"));
+    is_one.then_some("lines with sessionId and parentUuid")
+}
 
 /// Reads sessions. A turn that stands in two files, because a session was forked, is read once.
 pub(super) fn read_transcripts(

@@ -5,11 +5,27 @@
 use serde_json::Value;
 
 use super::fields::{content_text, text};
+use super::head::LineHead;
 use super::json_files::{each_line, finish_file};
 use crate::error::SourceError;
 use crate::input::{FileTree, TreeFile};
 use crate::item::{ItemPlace, ItemType, SkipReason, SourceItem, TurnRole};
 use crate::output::ItemOutput;
+
+/// Why a line is of this kind, if it is.
+pub(super) fn recognize_line(head: &LineHead<'_>) -> Option<&'static str> {
+    let is_envelope = head.has("payload")
+        && matches!(
+            head.type_name(),
+            "response_item" | "event_msg" | "turn_context"
+        );
+    if head.type_name() == "session_meta" || is_envelope {
+        return Some("lines with response_item");
+    }
+    let is_old =
+        head.has("instructions") || head.has("record_type") || head.type_name() == "message";
+    (head.name.starts_with("rollout-") && is_old).then_some("a rollout by its name")
+}
 
 /// How messages begin that the client writes in the user's name.
 const CLIENT_WORDS: [&str; 5] = [

@@ -3,11 +3,19 @@
 use serde_json::Value;
 
 use super::fields::{any_text, is_true, text};
+use super::head::LineHead;
 use super::json_files::{each_line, finish_file};
 use crate::error::SourceError;
 use crate::input::{FileTree, TreeFile};
 use crate::item::{ItemPlace, ItemType, SkipReason, SourceItem, TurnRole};
 use crate::output::ItemOutput;
+
+/// Why a line is of this kind, if it is.
+pub(super) fn recognize_line(head: &LineHead<'_>) -> Option<&'static str> {
+    let name = head.type_name();
+    let is_event = name.starts_with("session.") || name.ends_with(".message");
+    (head.has("data") && is_event).then_some("events with a type and data")
+}
 
 #[derive(Default)]
 struct SessionHead {

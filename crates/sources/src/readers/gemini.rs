@@ -8,12 +8,28 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::fields::{any_text, content_text, list, text};
+use super::head::{JsonHead, LineHead};
 use super::json_files::{RecordFailure, each_line, finish_file};
 use crate::error::SourceError;
 use crate::input::{FileTree, JsonElements, TreeFile};
 use crate::item::{ItemPlace, ItemType, SkipReason, SourceItem, TurnRole};
 use crate::limits;
 use crate::output::ItemOutput;
+
+/// Why a file is a session.
+const BY_HASH: &str = "a session with projectHash";
+
+/// Why a line is of this kind, if it is.
+pub(super) fn recognize_line(head: &LineHead<'_>) -> Option<&'static str> {
+    (head.has("projectHash") && head.has("sessionId")).then_some(BY_HASH)
+}
+
+/// Why a JSON file is of this kind, if it is.
+pub(super) fn recognize_json(head: &JsonHead<'_>) -> Option<&'static str> {
+    let is_one = head.has("projectHash") && head.has("messages")
+        || head.has("sessionId") && head.has("gemini");
+    is_one.then_some(BY_HASH)
+}
 
 pub(super) fn read_sessions(
     tree: &FileTree,

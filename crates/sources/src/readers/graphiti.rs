@@ -6,11 +6,24 @@ use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::fields::{any, any_text, text};
+use super::head::{JsonHead, LineHead};
 use super::json_files::{each_element, each_line, finish_file};
 use crate::error::SourceError;
 use crate::input::{FileTree, JsonElements, JsonLine, JsonLines, TreeFile};
 use crate::item::{ItemPlace, ItemRelation, ItemType, SkipReason, SourceItem};
 use crate::output::ItemOutput;
+
+/// Why a line is of this kind, if it is.
+pub(super) fn recognize_line(head: &LineHead<'_>) -> Option<&'static str> {
+    let is_edge = head.has("source_node_uuid") || head.has("valid_at") || head.has("uuid");
+    (head.has("fact") && is_edge).then_some("lines of edges with facts")
+}
+
+/// Why a JSON file is of this kind, if it is.
+pub(super) fn recognize_json(head: &JsonHead<'_>) -> Option<&'static str> {
+    let is_edge = head.has("source_node_uuid") || head.has("valid_at");
+    (head.has("fact") && is_edge || head.has("episodic_edges")).then_some("edges with facts")
+}
 
 pub(super) fn read_graphs(
     tree: &FileTree,

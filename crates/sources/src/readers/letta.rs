@@ -7,11 +7,20 @@ use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::fields::{any, any_text, content_text, list, loose_text, text};
+use super::head::JsonHead;
 use super::json_files::{each_element, finish_file};
 use crate::error::SourceError;
 use crate::input::{FileTree, TreeFile};
 use crate::item::{ItemPlace, ItemType, SkipReason, SourceItem, TurnRole};
 use crate::output::ItemOutput;
+
+/// Why a JSON file is of this kind, if it is.
+pub(super) fn recognize_json(head: &JsonHead<'_>) -> Option<&'static str> {
+    let is_one = head.ending == "af"
+        || head.has("core_memory")
+        || head.has("agent_type") && head.has("messages");
+    is_one.then_some("an agent with core memory")
+}
 
 pub(super) fn read_agents(
     tree: &FileTree,

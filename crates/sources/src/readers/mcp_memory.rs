@@ -9,10 +9,24 @@ use serde_json::Value;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use super::fields::{any, any_text, list, text};
+use super::head::{JsonHead, LineHead};
 use crate::error::SourceError;
 use crate::input::{FileTree, JsonLine, JsonLines, TreeFile, decode_head};
 use crate::item::{ItemPlace, ItemRelation, ItemType, SkipReason, SourceItem};
 use crate::output::ItemOutput;
+
+/// Why a line is of this kind, if it is.
+pub(super) fn recognize_line(head: &LineHead<'_>) -> Option<&'static str> {
+    let is_one = matches!(head.type_name(), "entity" | "relation" | "_aim");
+    is_one.then_some("lines of entities and relations")
+}
+
+/// Why a JSON file is of this kind, if it is.
+pub(super) fn recognize_json(head: &JsonHead<'_>) -> Option<&'static str> {
+    let is_one = head.has("entities") && head.has("observations")
+        || head.has("relationType") && head.has("from");
+    is_one.then_some("entities with observations")
+}
 
 pub(super) fn read_graphs(
     tree: &FileTree,

@@ -3,11 +3,30 @@
 use serde_json::Value;
 
 use super::fields::{any, any_text, loose_text};
+use super::head::{JsonHead, LineHead, TableNames};
 use super::json_files::{each_element, finish_file};
 use crate::error::SourceError;
 use crate::input::{FileTree, TreeFile, open_database};
 use crate::item::{EventTime, ItemPlace, ItemRelation, ItemType, SkipReason, SourceItem};
 use crate::output::ItemOutput;
+
+/// Why a line is of this kind, if it is.
+pub(super) fn recognize_line(head: &LineHead<'_>) -> Option<&'static str> {
+    (head.has("memory") && head.has("id")).then_some("lines of memories with ids")
+}
+
+/// Why a JSON file is of this kind, if it is.
+pub(super) fn recognize_json(head: &JsonHead<'_>) -> Option<&'static str> {
+    let others = ["results", "user_id", "created_at", "memories"];
+    let is_one = head.has("memory") && others.iter().any(|key| head.has(key));
+    is_one.then_some("memories with ids")
+}
+
+/// Why a database is of this kind, if it is.
+pub(super) fn recognize_tables(head: &TableNames<'_>) -> Option<&'static str> {
+    let is_one = head.has("history") || head.has("memory_history");
+    is_one.then_some("a SQLite database with history")
+}
 
 /// The history of mem0, and the one that `amemctl fact export --sqlite` writes.
 const HISTORIES: [&str; 2] = [

@@ -3,10 +3,17 @@
 use serde_json::Value;
 
 use super::fields::{is_true, text};
+use super::head::TableNames;
 use crate::error::SourceError;
 use crate::input::{FileTree, TreeFile, open_database};
 use crate::item::{ItemPlace, ItemType, SkipReason, SourceItem, TurnRole};
 use crate::output::ItemOutput;
+
+/// Why a database is of this kind, if it is.
+pub(super) fn recognize_tables(head: &TableNames<'_>) -> Option<&'static str> {
+    let is_one = head.has("message") && head.has("part") && head.has("session");
+    is_one.then_some("a SQLite database with session, message and part")
+}
 
 /// Parts in the order of the conversation. `SELECT *` of sessions, because columns come and go with versions.
 const PARTS: &str = "SELECT p.id, p.data, m.id, m.data, s.id, s.title, s.directory, s.parent_id, m.time_created, p.rowid \

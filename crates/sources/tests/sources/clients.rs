@@ -250,3 +250,16 @@ fn a_locked_database_is_reported_in_words() {
         );
     }
 }
+
+#[test]
+fn a_session_of_gemini_that_names_a_graph_of_memories_is_a_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session-1.json");
+    let session = concat!(
+        "{\n \"sessionId\": \"s\",\n \"projectHash\": \"p\",\n \"messages\": [\n",
+        "  {\"type\": \"gemini\", \"toolCalls\": [{\"args\": {\"entities\": [{\"observations\": []}]}}]}\n ]\n}\n"
+    );
+    std::fs::write(&path, session).unwrap();
+    let found = amem_sources::detect(&path).unwrap();
+    assert_eq!(found.sources[0].kind, SourceKind::Gemini);
+}
