@@ -1,6 +1,7 @@
 //! What was said in a session: from the client's transcript, or as the client sends it along.
 
 use std::env;
+use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -36,7 +37,7 @@ pub(super) fn turns(input: &HookInput) -> HookResult<Vec<v1::HookTurn>> {
     let (Some(path), Some(kind)) = (&input.transcript, kind) else {
         return Ok(Vec::new());
     };
-    check_transcript(path)?;
+    let file = open_transcript(path)?;
     let options = ReadOptions {
         zone: when::time_zone(),
         home: env::var_os("HOME").map(PathBuf::from),
@@ -45,16 +46,16 @@ pub(super) fn turns(input: &HookInput) -> HookResult<Vec<v1::HookTurn>> {
     };
     let mut said = SaidTurns(Vec::new());
     // A line that is being written is skipped, and read at the next moment.
-    let read = amem_sources::read(path, Some(kind), &options, &mut said);
+    let read = amem_sources::read_opened((file, path), kind, &options, &mut said);
     read.map_err(|e| e.to_string())?;
     Ok(said.0)
 }
 
 /// The client's input names the path: it must be a file of this user, and no pipe, device or folder.
-fn check_transcript(path: &Path) -> HookResult<()> {
+fn open_transcript(path: &Path) -> HookResult<File> {
     let opened = open_file(path, FileKind::Settings(OthersMay::Write));
     match opened.map_err(|fault| format!("the transcript is not read: {fault}"))? {
-        Some(_) => Ok(()),
+        Some((file, _)) => Ok(file),
         None => Err(format!("there is no transcript {}", path.display())),
     }
 }

@@ -42,4 +42,4 @@ pub use item::{
 pub use kind::SourceKind;
 pub use ledger::{ItemChange, SourceLedger};
 pub use options::{ReadCounts, ReadOptions, SecretPolicy};
-pub use read::read;
+pub use read::{read, read_opened};

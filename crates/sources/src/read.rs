@@ -1,5 +1,6 @@
 //! Reads a path into a sink.
 
+use std::fs::File;
 use std::path::Path;
 
 use crate::detect::sorted;
@@ -26,11 +27,35 @@ pub fn read(
     options: &ReadOptions,
     sink: &mut dyn SourceSink,
 ) -> Result<ReadCounts, SourceError> {
-    let tree = FileTree::open(path)?;
-    let found = sorted(&tree);
+    read_tree(&FileTree::open(path)?, path, only, options, sink)
+}
+
+/// The same of a file that the caller opened, and may have checked: what its path leads to by now is not read.
+///
+/// # Errors
+///
+/// As `read`.
+pub fn read_opened(
+    (file, path): (File, &Path),
+    kind: SourceKind,
+    options: &ReadOptions,
+    sink: &mut dyn SourceSink,
+) -> Result<ReadCounts, SourceError> {
+    let tree = FileTree::of_opened(file, path)?;
+    read_tree(&tree, path, Some(kind), options, sink)
+}
+
+fn read_tree(
+    tree: &FileTree,
+    path: &Path,
+    only: Option<SourceKind>,
+    options: &ReadOptions,
+    sink: &mut dyn SourceSink,
+) -> Result<ReadCounts, SourceError> {
+    let found = sorted(tree);
     let is_meant = |kind: SourceKind| only.is_none_or(|only| only.covers(kind));
     if !found.kinds.keys().any(|kind| is_meant(*kind)) {
-        let (path, looks_like) = (path.to_owned(), found.looks_like(&tree));
+        let (path, looks_like) = (path.to_owned(), found.looks_like(tree));
         return Err(match only {
             None => SourceError::UnknownKind { path, looks_like },
             Some(wanted) => SourceError::OtherKind {
@@ -46,7 +71,7 @@ pub fn read(
     }
     for (kind, files) in &found.kinds {
         if is_meant(*kind) {
-            read_files(*kind, &tree, files, &mut out)?;
+            read_files(*kind, tree, files, &mut out)?;
         }
     }
     Ok(out.counts)

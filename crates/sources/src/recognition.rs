@@ -85,7 +85,11 @@ fn note(tree: &FileTree, file: &TreeFile) -> FileGuess {
 
 fn database(tree: &FileTree, file: &TreeFile) -> FileGuess {
     let Some(path) = tree.disk_path(file) else {
-        return FileGuess::Other("a SQLite database within a ZIP: unpack it first".to_owned());
+        let what = match tree.is_zip() {
+            true => "a SQLite database within a ZIP: unpack it first",
+            false => "a SQLite database",
+        };
+        return FileGuess::Other(what.to_owned());
     };
     let (connection, _) = match crate::input::open_database(&path) {
         Ok(open) => open,

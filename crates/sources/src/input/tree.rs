@@ -2,11 +2,12 @@
 //!
 //! Symbolic links are not followed, and paths that leave the folder are refused.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::regular_file::open_named;
+use super::regular_file::{PositionedFile, open_named};
 use super::zip::ZipFile;
 use crate::error::SourceError;
 use crate::item::{ItemPlace, SkipReason, SkippedEntry};
@@ -49,6 +50,8 @@ impl TreeFile {
 enum Root {
     Folder,
     File,
+    /// A file that the caller opened: its path may lead to another one by now.
+    Opened(Arc<File>),
     Zip(ZipFile),
 }
 
@@ -97,6 +100,26 @@ impl FileTree {
         Ok(tree)
     }
 
+    /// The file that a caller opened; its path names it.
+    pub(crate) fn of_opened(file: File, path: &Path) -> Result<Self, SourceError> {
+        let failed = |e| SourceError::io(path, e);
+        let bytes = file.metadata().map_err(failed)?.len();
+        let path = fs::canonicalize(path).map_err(failed)?;
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        let name = name.to_string_lossy().into_owned();
+        Ok(Self {
+            path,
+            root: Root::Opened(Arc::new(file)),
+            files: vec![TreeFile {
+                path: name,
+                bytes,
+                slot: 0,
+            }],
+            skipped: Vec::new(),
+            has_obsidian: false,
+        })
+    }
+
     /// Canonical.
     pub(crate) fn path(&self) -> &Path {
         &self.path
@@ -115,20 +138,21 @@ impl FileTree {
         self.has_obsidian
     }
 
-    /// The file's path on the disk; none within a ZIP.
+    /// The file's path on the disk; none within a ZIP, and of a file that the caller opened.
     pub(crate) fn disk_path(&self, file: &TreeFile) -> Option<PathBuf> {
         match self.root {
             Root::Folder => Some(self.path.join(&file.path)),
             Root::File => Some(self.path.clone()),
-            Root::Zip(_) => None,
+            Root::Opened(_) | Root::Zip(_) => None,
         }
     }
 
     /// The file for people: its path, behind `!` within a ZIP.
     pub(crate) fn shown(&self, file: &TreeFile) -> String {
-        match self.disk_path(file) {
-            Some(path) => path.display().to_string(),
-            None => format!("{}!{}", self.path.display(), file.path),
+        match &self.root {
+            Root::Folder => self.path.join(&file.path).display().to_string(),
+            Root::File | Root::Opened(_) => self.path.display().to_string(),
+            Root::Zip(_) => format!("{}!{}", self.path.display(), file.path),
         }
     }
 
@@ -148,6 +172,7 @@ impl FileTree {
             },
             Root::Folder => Ok(Box::new(open_named(&self.path.join(&file.path))?)),
             Root::File => Ok(Box::new(open_named(&self.path)?)),
+            Root::Opened(file) => Ok(Box::new(PositionedFile::new(Arc::clone(file)))),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use amem_sources::{SkipReason, SourceKind, detect};
+use amem_sources::{CollectedItems, ReadOptions, SkipReason, SourceKind, detect};
 use rusqlite::Connection;
 use serde_json::json;
 
@@ -259,7 +259,27 @@ fn a_session_of_gemini_that_names_a_graph_of_memories_is_a_session() {
         "{\n \"sessionId\": \"s\",\n \"projectHash\": \"p\",\n \"messages\": [\n",
         "  {\"type\": \"gemini\", \"toolCalls\": [{\"args\": {\"entities\": [{\"observations\": []}]}}]}\n ]\n}\n"
     );
-    std::fs::write(&path, session).unwrap();
-    let found = amem_sources::detect(&path).unwrap();
+    fs::write(&path, session).unwrap();
+    let found = detect(&path).unwrap();
     assert_eq!(found.sources[0].kind, SourceKind::Gemini);
+}
+
+#[test]
+fn an_opened_transcript_is_read_though_its_path_leads_elsewhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rollout-1.jsonl");
+    let line = |said: &str| {
+        let content = json!([{"type": "input_text", "text": said}]);
+        let payload = json!({"type": "message", "role": "user", "content": content});
+        json!({"type": "response_item", "payload": payload}).to_string()
+    };
+    fs::write(&path, line("mine")).unwrap();
+    let opened = fs::File::open(&path).unwrap();
+    fs::remove_file(&path).unwrap();
+    fs::write(&path, line("another's")).unwrap();
+    let mut said = CollectedItems::default();
+    let options = ReadOptions::default();
+    amem_sources::read_opened((opened, &path), SourceKind::Codex, &options, &mut said).unwrap();
+    let said: Vec<_> = said.items.iter().map(|item| item.text.as_str()).collect();
+    assert_eq!(said, ["mine"]);
 }
