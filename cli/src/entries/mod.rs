@@ -5,11 +5,9 @@
 //!
 //! Not here: writing them (`appending`).
 
-mod blocks;
 mod conversation;
 mod entry;
 mod events;
-mod front;
 mod input;
 mod notes;
 mod table;

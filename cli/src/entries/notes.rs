@@ -5,7 +5,7 @@
 //! is part of its parent. The event time is a day in a heading, else in the front matter (`date`), else in the file's
 //! name.
 //!
-//! Not here: Markdown itself (`blocks`).
+//! Not here: Markdown itself (`amem-sources`).
 
 use std::io::Read;
 use std::path::Path;
@@ -14,12 +14,11 @@ use amem_client::v1;
 use amem_format::attributes;
 use amem_format::{EdgeType, Micros, limits};
 use amem_importing::EntryEdge;
+use amem_sources::{PlainBlock, PlainNote};
 use serde_json::{Map, Value};
 
-use super::blocks::{self, TextBlock};
 use super::conversation::at_most;
 use super::entry::TextEntry;
-use super::front;
 use super::input::ImportInput;
 use crate::failure::Failure;
 use crate::when::{self, timestamp};
@@ -39,13 +38,15 @@ pub(super) fn entries(
     session: Option<&str>,
 ) -> Result<Vec<TextEntry>, Failure> {
     let text = text(input)?;
-    let lines = LineStarts::of(&text);
     let bad = |line: u64, why: &str| {
         let remedy = "README.md of amemctl tells what becomes of notes";
         input.bad_line(line, why, remedy)
     };
-    let document = blocks::read(&text);
-    let front = front::parse(&document.front).map_err(|(at, why)| bad(at as u64 + 2, &why))?;
+    let note = PlainNote::read(&text);
+    if let Some((line, why)) = &note.bad_line {
+        return Err(bad(*line, why));
+    }
+    let front = note.front;
     let dated = front.get("date").and_then(Value::as_str).and_then(day_in);
     let common = NoteDefaults {
         session: session_of(input, session)?,
@@ -53,10 +54,10 @@ pub(super) fn entries(
         front,
         day: dated.or_else(|| day_in(&file_name(input.path()))),
     };
-    let mut entries = Vec::with_capacity(document.blocks.len());
-    for (number, block) in (0..).zip(document.blocks) {
-        let line = lines.at(block.offset);
-        entries.push(entry(&common, block, number, line).map_err(|why| bad(line, &why))?);
+    let mut entries = Vec::with_capacity(note.blocks.len());
+    for (number, block) in (0..).zip(note.blocks) {
+        let line = block.line;
+        entries.push(entry(&common, block, number).map_err(|why| bad(line, &why))?);
     }
     Ok(entries)
 }
@@ -115,12 +116,7 @@ fn file_name(path: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-fn entry(
-    common: &NoteDefaults,
-    block: TextBlock,
-    number: u64,
-    line: u64,
-) -> Result<TextEntry, String> {
+fn entry(common: &NoteDefaults, block: PlainBlock, number: u64) -> Result<TextEntry, String> {
     at_most("the text", block.text.len(), limits::TEXT_BYTES_MAX)?;
     let day = block
         .section
@@ -129,11 +125,11 @@ fn entry(
         .find_map(|heading| day_in(heading));
     let mut fields = Map::new();
     fields.insert("source".into(), common.source.as_str().into());
-    fields.insert("line".into(), line.into());
+    fields.insert("line".into(), block.line.into());
     if !block.section.is_empty() {
         fields.insert("section".into(), block.section.join(" / ").into());
     }
-    if let Some(kind) = block.kind.name() {
+    if let Some(kind) = block.kind {
         fields.insert("kind".into(), kind.into());
     }
     if !block.under.is_empty() {
@@ -142,7 +138,7 @@ fn entry(
     if let Some(language) = block.language {
         fields.insert("language".into(), language.into());
     }
-    if let Some(done) = block.done {
+    if let Some(done) = block.is_done {
         fields.insert("done".into(), done.into());
     }
     if !common.front.is_empty() {
@@ -163,7 +159,7 @@ fn entry(
     Ok(TextEntry {
         number: Some(number),
         ties: block.parent.map(part_of).into_iter().collect(),
-        ..TextEntry::fact(line, common.session.clone(), event)
+        ..TextEntry::fact(block.line, common.session.clone(), event)
     })
 }
 
@@ -181,25 +177,6 @@ fn day_in(text: &str) -> Option<Micros> {
         }
     }
     None
-}
-
-/// Byte offsets.
-struct LineStarts(Vec<usize>);
-
-impl LineStarts {
-    fn of(text: &str) -> Self {
-        let ends = text.bytes().enumerate().filter(|(_, b)| *b == b'\n');
-        Self(
-            std::iter::once(0)
-                .chain(ends.map(|(at, _)| at + 1))
-                .collect(),
-        )
-    }
-
-    /// From 1.
-    fn at(&self, offset: usize) -> u64 {
-        self.0.partition_point(|begins| *begins <= offset) as u64
-    }
 }
 
 #[cfg(test)]

@@ -41,5 +41,6 @@ pub use item::{
 };
 pub use kind::SourceKind;
 pub use ledger::{ItemChange, SourceLedger};
+pub use notes::{PlainBlock, PlainNote};
 pub use options::{ReadCounts, ReadOptions, SecretPolicy};
 pub use read::{read, read_opened};

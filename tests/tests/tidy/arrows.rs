@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::tree::{file, files, none, quoted, table};
 
 /// Folder, package, and the packages of ours that it may list; docs/ARCHITECTURE.md has the same table.
-const CRATES: [(&str, &str, &[&str]); 27] = [
+const CRATES: [(&str, &str, &[&str]); 28] = [
     ("crates/locks", "amem-locks", &[]),
     ("crates/kernels", "amem-kernels", &[]),
     (

@@ -48,6 +48,9 @@ pub(super) struct NoteBlock {
     pub(super) is_done: Option<bool>,
     /// Byte offset in the text.
     pub(super) at: usize,
+    /// The names of the columns of a row.
+    pub(super) columns: Vec<String>,
+    pub(super) is_html: bool,
 }
 
 struct Walk<'t> {
@@ -60,6 +63,8 @@ struct Walk<'t> {
     /// Where the open leaf begins.
     leaf: Option<usize>,
     task: Option<bool>,
+    /// Of the open table.
+    columns: Vec<String>,
 }
 
 /// Blocks in the order of the text.
@@ -74,6 +79,7 @@ pub(super) fn blocks(text: &str) -> Vec<NoteBlock> {
         quotes: 0,
         leaf: None,
         task: None,
+        columns: Vec::new(),
     };
     for (event, span) in Parser::new_ext(text, options).into_offset_iter() {
         walk.step(event, span);
@@ -130,13 +136,13 @@ impl Walk<'_> {
             }
             Event::Start(Tag::TableRow | Tag::TableHead) => {
                 self.flush(span.start);
-                if matches!(event, Event::Start(Tag::TableRow)) {
-                    let row = self.text[span.clone()]
-                        .trim()
-                        .trim_matches('|')
-                        .trim()
-                        .to_owned();
-                    self.push(BlockShape::Row, row, span.start, None);
+                let row = self.text[span.clone()].trim().trim_matches('|').trim();
+                if matches!(event, Event::Start(Tag::TableHead)) {
+                    self.columns = cells(row);
+                } else if self.push(BlockShape::Row, row.to_owned(), span.start, None)
+                    && let Some(row) = self.blocks.last_mut()
+                {
+                    row.columns.clone_from(&self.columns);
                 }
             }
             Event::End(
@@ -148,8 +154,11 @@ impl Walk<'_> {
             Event::Start(Tag::HtmlBlock) => {
                 self.flush(span.start);
                 let html = self.text[span.clone()].trim();
-                if !html.starts_with("<!--") {
-                    self.push(BlockShape::Paragraph, html.to_owned(), span.start, None);
+                if !html.starts_with("<!--")
+                    && self.push(BlockShape::Paragraph, html.to_owned(), span.start, None)
+                    && let Some(html) = self.blocks.last_mut()
+                {
+                    html.is_html = true;
                 }
             }
             // Text of a tight item, which has no paragraph.
@@ -187,10 +196,17 @@ impl Walk<'_> {
         self.push(shape, text.trim().to_owned(), at, None);
     }
 
-    fn push(&mut self, shape: BlockShape, text: String, at: usize, language: Option<String>) {
+    /// False if the text is empty, and there is no block.
+    fn push(
+        &mut self,
+        shape: BlockShape,
+        text: String,
+        at: usize,
+        language: Option<String>,
+    ) -> bool {
         let is_done = self.task.take();
         if text.trim().is_empty() {
-            return;
+            return false;
         }
         let around = match (self.items.last(), shape) {
             // The first block of an item is the item itself.
@@ -214,11 +230,32 @@ impl Walk<'_> {
             language,
             is_done,
             at,
+            columns: Vec::new(),
+            is_html: false,
         });
         if let Some(item) = self.items.last_mut() {
             item.get_or_insert(number);
         }
+        true
     }
+}
+
+/// The cells of a row, without the bars around them.
+pub(super) fn cells(row: &str) -> Vec<String> {
+    let (mut out, mut cell, mut is_escaped) = (Vec::new(), String::new(), false);
+    for c in row.chars() {
+        match c {
+            '|' if !is_escaped => out.push(std::mem::take(&mut cell).trim().to_owned()),
+            '|' => {
+                cell.pop();
+                cell.push('|');
+            }
+            c => cell.push(c),
+        }
+        is_escaped = c == '\\' && !is_escaped;
+    }
+    out.push(cell.trim().to_owned());
+    out
 }
 
 /// Without `#` marks, or the line below.
