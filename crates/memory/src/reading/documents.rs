@@ -1,5 +1,7 @@
 //! Documents and pages that a person pasted without a word about it.
 
+use std::collections::BTreeSet;
+
 use super::foreign::ForeignKind;
 use super::line::{Line, mark as mark_lines};
 
@@ -7,7 +9,7 @@ use super::line::{Line, mark as mark_lines};
 const HEADINGS_MIN: usize = 2;
 /// Lines below a heading at the beginning that make a document.
 const BODY_LINES_MIN: usize = 4;
-/// What pages have around their texts, and how many of it make a page.
+/// What pages have around their texts, and how many different ones make a page.
 const PAGE_SIGNS_MIN: usize = 2;
 const PAGE_SIGNS: [&str; 22] = [
     "skip to content",
@@ -33,6 +35,9 @@ const PAGE_SIGNS: [&str; 22] = [
     "todos los derechos reservados",
     "pol\u{ed}tica de privacidad",
 ];
+const ACCOUNT_SIGNS: [&str; 2] = ["sign in", "sign up"];
+/// How a line about rights begins.
+const COPYRIGHT: &str = "\u{a9}";
 /// Bytes of a line that is a sign of a page: "Sign in", not a sentence about signing in.
 const PAGE_SIGN_BYTES_MAX: usize = 80;
 /// Bytes of the words of one's own above a page.
@@ -71,13 +76,19 @@ pub(super) fn mark(lines: &mut [Line<'_>]) {
 }
 
 fn is_page(lines: &[Line<'_>]) -> bool {
-    let is_sign = |line: &&Line<'_>| {
-        line.is_own() && line.text.len() <= PAGE_SIGN_BYTES_MAX && {
-            let lower = line.text.to_lowercase();
-            PAGE_SIGNS.iter().any(|sign| lower.contains(sign)) || lower.starts_with('\u{a9}')
-        }
-    };
-    lines.iter().filter(is_sign).count() >= PAGE_SIGNS_MIN
+    let signs = lines.iter().filter_map(|line| {
+        let is_short = line.is_own() && line.text.len() <= PAGE_SIGN_BYTES_MAX;
+        let lower = is_short.then(|| line.text.to_lowercase())?;
+        let sign = PAGE_SIGNS
+            .iter()
+            .find(|sign| lower.contains(**sign))
+            .copied();
+        let sign = sign.or(lower.starts_with(COPYRIGHT).then_some(COPYRIGHT))?;
+        // People write lists about accounts: both together are one sign.
+        let is_account = ACCOUNT_SIGNS.contains(&sign);
+        Some(if is_account { ACCOUNT_SIGNS[0] } else { sign })
+    });
+    signs.collect::<BTreeSet<_>>().len() >= PAGE_SIGNS_MIN
 }
 
 /// Behind the first paragraph, if it is short and more follows.

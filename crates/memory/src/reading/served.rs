@@ -7,10 +7,8 @@ use super::foreign::{ForeignKind, ForeignSpan};
 use crate::error::Result;
 use crate::hash::words_hash;
 
-/// Sentences of a turn that are compared with what was served.
-const SEGMENTS_MAX: usize = 2_000;
-/// Bytes of a sentence that is compared.
-const SEGMENT_BYTES_MAX: usize = 2_048;
+/// Sentences of a turn that are compared with what was served at once.
+const SEGMENTS_AT_ONCE: usize = 2_000;
 
 /// A line or a sentence of a turn that may be a memory that was served.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,10 +32,10 @@ pub(crate) fn served_spans(
     let mut segments = served_segments(text);
     segments.retain(|one| is_agents || one.is_marked || one.is_third_person);
     let asked: Vec<String> = segments.iter().map(|one| one.hash.clone()).collect();
-    if asked.is_empty() {
-        return Ok(Vec::new());
+    let mut served = Vec::with_capacity(asked.len());
+    for asked in asked.chunks(SEGMENTS_AT_ONCE) {
+        served.extend(was_served(asked)?);
     }
-    let served = was_served(&asked)?;
     let found = segments.into_iter().zip(served);
     let found = found.filter(|(segment, is_served)| *is_served || segment.is_marked);
     Ok(found
@@ -55,11 +53,8 @@ fn served_segments(text: &str) -> Vec<ServedSegment> {
     for line in text.split_inclusive('\n') {
         let start = at;
         at += line.len();
-        if out.len() >= SEGMENTS_MAX {
-            break;
-        }
         let shown = line.trim();
-        if shown.is_empty() || shown.len() > SEGMENT_BYTES_MAX {
+        if shown.is_empty() {
             continue;
         }
         let offset = start + line.len() - line.trim_start().len();
@@ -114,4 +109,28 @@ fn text_behind_mark(line: &str) -> Option<&str> {
     let (head, text) = rest.split_once(": ")?;
     let is_head = head.len() <= 200 && head.starts_with(|c: char| c.is_ascii_lowercase());
     (digits > 0 && is_head).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str, served: &str) -> Vec<String> {
+        let served = words_hash(served);
+        let was_served = |asked: &[String]| Ok(asked.iter().map(|one| *one == served).collect());
+        let spans = served_spans(text, true, was_served).unwrap();
+        spans
+            .into_iter()
+            .map(|span| text[span.range].trim().to_owned())
+            .collect()
+    }
+
+    #[test]
+    fn what_was_served_is_found_in_long_lines_and_behind_many() {
+        let served = "User lives in Rome.";
+        let long = format!("{} {served} Noted.", "We talked about it. ".repeat(200));
+        assert_eq!(found(&long, served), [served]);
+        let many = format!("{}{served}\n", "a line\n".repeat(3_000));
+        assert!(found(&many, served).contains(&served.to_owned()));
+    }
 }

@@ -304,3 +304,12 @@ fn hostile_turns_are_read_in_time_that_grows_with_their_length() {
         );
     }
 }
+
+#[test]
+fn a_list_about_accounts_is_no_page() {
+    check(&[(
+        "I have to sign in at the office by nine.\nI want to sign up for the course in Oslo.",
+        &["office", "Oslo"],
+        &[],
+    )]);
+}
