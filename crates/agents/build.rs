@@ -35,7 +35,7 @@ struct Client {
     server: Server,
     hooks: Option<Hooks>,
     events: Option<Events>,
-    answer: Option<Answer>,
+    answer: Option<AnswerForm>,
     #[serde(default)]
     file: Vec<WholeFile>,
     plugin: Option<Plugin>,
@@ -43,7 +43,7 @@ struct Client {
     memories: Vec<Memories>,
     transcript: Option<String>,
     #[serde(default)]
-    deployed: Vec<Deployed>,
+    deployed: Vec<DeployedFile>,
 }
 
 #[derive(Deserialize)]
@@ -81,7 +81,7 @@ struct Events {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Answer {
+struct AnswerForm {
     json: String,
     moments: Vec<String>,
 }
@@ -112,7 +112,7 @@ struct Memories {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Deployed {
+struct DeployedFile {
     file: String,
     server: Option<String>,
     hooks: Option<String>,

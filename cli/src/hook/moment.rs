@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use amem_client::v1;
 use amem_hooks::limits::INPUT_BYTES_MAX;
-use amem_hooks::{HookClient, HookInput, HookMoment, answer_json, takes_context};
+use amem_hooks::{HookClient, HookInput, HookMoment, answer_json};
 
 use super::behind;
 use super::request::{HookRequest, HookResult};
@@ -74,7 +74,7 @@ pub(crate) fn run(reach: &ConnectionArgs, options: &HookOptions) -> Result<Optio
         return behind::run(reach, &request).map(|()| None);
     }
     let (client, moment) = (request.input.client, request.input.moment);
-    if !takes_context(client, moment) {
+    if !client.agent().takes_context(moment) {
         behind::start(&bytes)?;
         return Ok(None);
     }

@@ -128,8 +128,8 @@ impl AgentClient {
         self.row().transcript
     }
 
-    /// Where it keeps memories and transcripts, with the names of the kinds of sources. `variable` answers the variables
-    /// that move folders.
+    /// Where it keeps memories and transcripts, with the names of the kinds of sources. `variable` answers the
+    /// variables that move folders.
     pub fn memories(
         self,
         home: &Path,
@@ -176,6 +176,17 @@ impl AgentClient {
     }
 }
 
+impl HookMoment {
+    /// The moment of an event of any client.
+    #[must_use]
+    pub fn of_event(event: &str) -> Option<Self> {
+        let clients = AgentClient::ALL.iter();
+        let mut events = clients.flat_map(|client| client.row().events);
+        let named = events.find(|(_, name)| *name == event);
+        named.map(|(moment, _)| *moment)
+    }
+}
+
 impl fmt::Display for AgentClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
@@ -214,16 +225,26 @@ mod tests {
     }
 
     #[test]
+    fn an_event_names_the_same_moment_in_every_client() {
+        for client in AgentClient::ALL {
+            for (moment, event) in client.row().events {
+                assert_eq!(HookMoment::of_event(event), Some(*moment), "{event}");
+            }
+        }
+        assert_eq!(HookMoment::of_event("PreToolUse"), None);
+    }
+
+    #[test]
     fn a_variable_moves_the_memories_of_a_client() {
         let of = |client: AgentClient, variable: &str| {
             let set = |name: &str| (name == variable).then(|| PathBuf::from("/moved"));
-            let memories = client.memories(Path::new("/home"), &set);
+            let memories = client.memories(Path::new("/h"), &set);
             memories
                 .map(|(_, path)| path.display().to_string())
                 .collect::<Vec<_>>()
         };
         assert_eq!(of(AgentClient::Codex, "CODEX_HOME")[0], "/moved/sessions");
-        assert_eq!(of(AgentClient::Gemini, "")[0], "/home/.gemini/tmp");
+        assert_eq!(of(AgentClient::Gemini, "")[0], "/h/.gemini/tmp");
         assert_eq!(
             of(AgentClient::Gemini, "GEMINI_CLI_HOME")[0],
             "/moved/.gemini/tmp"

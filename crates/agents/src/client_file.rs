@@ -12,9 +12,6 @@ use crate::locations::Locations;
 use crate::program::Program;
 use crate::whole;
 
-/// The member that some clients require of a file with hooks.
-pub(crate) const VERSION: &str = "version";
-
 /// The format of a file, with what belongs into it.
 #[derive(Debug, Clone)]
 pub(crate) enum Content {
@@ -125,7 +122,7 @@ impl AgentClient {
         if let Some(version) = version {
             entries.push(Entry {
                 path: Vec::new(),
-                slot: EntrySlot::Default(VERSION.to_owned()),
+                slot: EntrySlot::Default(hook::VERSION.to_owned()),
                 value: json!(version),
                 role: EntryRole::Frame,
             });

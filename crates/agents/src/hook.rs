@@ -5,9 +5,11 @@
 use serde_json::{Map, Value, json};
 
 use crate::client::{AgentClient, DeployedPart};
-use crate::client_file::VERSION;
 use crate::moment::HookMoment;
 use crate::program::{PROGRAM, quoted};
+
+/// The member that some clients require of a file with hooks.
+pub(crate) const VERSION: &str = "version";
 
 /// One moment of an agent.
 #[derive(Debug)]

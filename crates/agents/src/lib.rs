@@ -1,12 +1,14 @@
 //! The clients, agents and editors with one: what is known of each, and amemctl in their settings.
 //!
-//! `agents.toml` has a row for each client, `client` looks it up. `client_file` says what belongs into a client's files,
-//! `hook` has the hooks, `jsonc` and `toml_text` edit the texts, `plan` works out all changes before `disk` writes any.
+//! `agents.toml` has a row for each client, `client` looks it up. `client_file` says what belongs into a client's
+//! files, `hook` has the hooks, `jsonc` and `toml_text` edit the texts, `plan` works out all changes before `disk`
+//! writes any.
 //!
 //! Promises: what is not ours stays, byte for byte; connect and then disconnect gives back the files as they were;
 //! connecting twice changes nothing; a file that cannot be parsed is refused with its line, and nothing is written.
 //!
-//! Not here: the command line (`amemctl`), the server and the hooks themselves, readers of transcripts (`amem-sources`).
+//! Not here: the command line (`amemctl`), the server and the hooks themselves, readers of transcripts
+//! (`amem-sources`).
 
 #![forbid(unsafe_code)]
 

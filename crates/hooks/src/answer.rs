@@ -4,18 +4,13 @@ use amem_agents::HookMoment;
 
 use crate::client::HookClient;
 
-/// True if the client reads context at this moment.
-#[must_use]
-pub fn takes_context(client: HookClient, moment: HookMoment) -> bool {
-    client.agent().takes_context(moment)
-}
-
 /// The JSON with the context; `None` if there is none, and nothing is to be printed.
 ///
 /// `event` is the client's name of the moment: some drop an answer that has another, or any key that they do not know.
 #[must_use]
 pub fn answer_json(client: HookClient, event: &str, context: &str) -> Option<String> {
-    let is_taken = HookMoment::of_event(event).is_some_and(|moment| takes_context(client, moment));
+    let is_taken =
+        HookMoment::of_event(event).is_some_and(|moment| client.agent().takes_context(moment));
     if context.is_empty() || !is_taken {
         return None;
     }

@@ -28,7 +28,7 @@ mod ledger;
 mod run;
 
 pub use amem_agents::HookMoment;
-pub use answer::{answer_json, takes_context};
+pub use answer::answer_json;
 pub use client::HookClient;
 pub use entry::{LedgerEntry, SessionSummary};
 pub use error::HookError;

@@ -12,7 +12,6 @@ use amem_texts::{for_model, mask_secrets, strip_injected};
 use serde_json::json;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::answer::takes_context;
 use crate::client::HookClient;
 use crate::entry::{GivenId, LedgerEntry, NearId};
 use crate::error::HookError;
@@ -121,7 +120,7 @@ impl HookRun {
     fn takes_context(&self) -> bool {
         let client = HookClient::named(&self.client);
         client.map_or(self.moment.is_giving(), |client| {
-            takes_context(client, self.moment)
+            client.agent().takes_context(self.moment)
         })
     }
 }

@@ -15,8 +15,8 @@ pub struct ClientHome {
     pub path: PathBuf,
 }
 
-/// The usual places of all clients and memory stores that exist on this machine. `env` answers the environment variables
-/// that move them: those of agents.toml, `MEMORY_FILE_PATH`, `MEM0_DIR`, `BASIC_MEMORY_HOME`.
+/// The usual places of all clients and memory stores that exist on this machine. `env` answers the environment
+/// variables that move them: those of agents.toml, `MEMORY_FILE_PATH`, `MEM0_DIR`, `BASIC_MEMORY_HOME`.
 #[must_use]
 pub fn homes(home: &Path, env: &dyn Fn(&str) -> Option<String>) -> Vec<ClientHome> {
     let set = |name: &str| {
@@ -54,7 +54,7 @@ mod tests {
     #[test]
     fn each_kind_of_source_of_a_client_has_a_reader() {
         for client in AgentClient::ALL {
-            let memories = client.memories(Path::new("/home"), &|_| None);
+            let memories = client.memories(Path::new("/h"), &|_| None);
             let kinds = memories
                 .map(|(kind, _)| kind)
                 .chain(client.transcript_kind());
