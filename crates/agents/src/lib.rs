@@ -4,6 +4,15 @@
 //! files, `hook` has the hooks, `jsonc` and `toml_text` edit the texts, `plan` works out all changes before `disk`
 //! writes any.
 //!
+//! ```
+//! use amem_agents::{AgentClient, HookMoment};
+//!
+//! let client: AgentClient = "codex".parse()?;
+//! assert!(client.takes_context(HookMoment::Prompt));
+//! assert_eq!(HookMoment::of_event("Stop"), Some(HookMoment::Answer));
+//! # Ok::<(), String>(())
+//! ```
+//!
 //! Promises: what is not ours stays, byte for byte; connect and then disconnect gives back the files as they were;
 //! connecting twice changes nothing; a file that cannot be parsed is refused with its line, and nothing is written.
 //!
