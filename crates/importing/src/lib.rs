@@ -19,6 +19,7 @@ mod fact_import;
 mod import_path;
 mod import_sink;
 mod importer;
+mod item_message;
 mod known_sources;
 mod message;
 mod outcome;
