@@ -138,7 +138,7 @@ impl FromStr for SourceKind {
     fn from_str(text: &str) -> Result<Self, String> {
         Self::named(text).ok_or_else(|| {
             let names = Self::ALL.map(Self::name).join(", ");
-            format!("{text:?} is no kind of source; the kinds are {names}")
+            format!("unknown kind of source {text:?}: use one of {names}")
         })
     }
 }

@@ -121,5 +121,7 @@ mod tests {
             let readers = READERS.iter().filter(|reader| reader.kind == kind);
             assert_eq!(readers.count(), 1, "{kind}");
         }
+        let refused = "emacs".parse::<SourceKind>().unwrap_err();
+        assert!(refused.starts_with("unknown kind of source \"emacs\": use one of claude-code, "));
     }
 }
