@@ -96,10 +96,10 @@ impl ImportTarget for DaemonTarget<'_> {
         let (brain, cx) = self.open()?;
         Ok(match change {
             EventChange::OpenSession(request) => {
-                ChangeAnswer::Session(brain.write(cx, request)?.0.session_id)
+                ChangeAnswer::Session(brain.write(cx, request)?.session_id)
             }
             EventChange::Correct(request) => {
-                ChangeAnswer::Event(brain.write(cx, request)?.0.event_id)
+                ChangeAnswer::Event(brain.write(cx, request)?.event_id)
             }
             EventChange::SetAttributes(request) => {
                 brain.write(cx, request)?;
