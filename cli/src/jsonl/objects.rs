@@ -24,7 +24,7 @@ pub(crate) fn each(
         Failure::new(
             crate::exit::Exit::Damaged,
             "line",
-            format!("a line is none: {e}"),
+            format!("a line of the output is not JSON: {e}"),
             remedy,
         )
     };

@@ -64,7 +64,7 @@ fn check(wanted: &Value) -> Result<()> {
                 .find(|name| !OPERATORS.contains(&name.as_str()))
             {
                 Some(name) => {
-                    let why = format!("{name} is no operator: use {}", OPERATORS.join(", "));
+                    let why = format!("unknown operator {name}: use {}", OPERATORS.join(", "));
                     Err(Error::invalid("filter_json", why))
                 }
                 None => Ok(()),

@@ -22,7 +22,7 @@ fn kind_of(name: &str) -> Result<Option<EntityKind>> {
     }
     EntityKind::of_name(name).map(Some).ok_or_else(|| {
         let known = EntityKind::ALL.map(EntityKind::name).join(", ");
-        Refusal::invalid("kind", format!("{name:?} is none: {known} are"))
+        Refusal::invalid("kind", format!("unknown kind {name:?}: use {known}"))
     })
 }
 

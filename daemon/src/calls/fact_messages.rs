@@ -55,7 +55,7 @@ pub(super) fn kind_named(name: &str) -> Result<Option<FactKind>> {
         .map(Some)
         .ok_or_else(|| {
             let why = format!(
-                "{name:?} is none: fact, preference, event, plan, decision, inference, correction, skill and episode are"
+                "unknown kind {name:?}: use fact, preference, event, plan, decision, inference, correction, skill or episode"
             );
             Refusal::invalid("kind", why)
         })
@@ -441,7 +441,9 @@ pub(super) fn rating(rating: i32) -> Result<FeedbackRating> {
         v1::FactRating::VeryNegative => FeedbackRating::VeryNegative,
         v1::FactRating::Cleared => FeedbackRating::Cleared,
         v1::FactRating::Unspecified => {
-            let why = format!("{rating} is none: set POSITIVE, NEGATIVE, VERY_NEGATIVE or CLEARED");
+            let why = format!(
+                "unknown rating {rating}: use POSITIVE, NEGATIVE, VERY_NEGATIVE or CLEARED"
+            );
             return Err(Refusal::invalid("rating", why));
         }
     })

@@ -63,7 +63,7 @@ impl FromStr for WebhookEvent {
         let named = Self::ALL.into_iter().find(|event| event.name() == text);
         named.ok_or_else(|| {
             let names = Self::ALL.map(Self::name).join(", ");
-            format!("{text:?} is none of {names}")
+            format!("unknown event {text:?}: use {names}")
         })
     }
 }

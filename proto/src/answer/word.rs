@@ -15,10 +15,10 @@ fn number(what: &str, value: i32) -> Result<Option<u8>> {
             Ok(n) => Ok(Some(n)),
             Err(_) => Err(Refusal::invalid(
                 what,
-                format!("{value} is no type: types are 1 to 256"),
+                format!("unknown type {value}: use 1 to 256"),
             )),
         },
-        None => Err(Refusal::invalid(what, format!("{value} is no type"))),
+        None => Err(Refusal::invalid(what, format!("unknown type {value}: use 1 to 256"))),
     }
 }
 

@@ -83,6 +83,33 @@ fn poisoned_locks_are_passed_by_one_helper() {
 }
 
 #[test]
+fn messages_say_what_to_use_instead_of_what_a_value_is_not() {
+    let (none_of, no, are) = (
+        concat!(" is ", "none"),
+        concat!(" is ", "no "),
+        concat!(" are", "\""),
+    );
+    let mut out = Vec::new();
+    for file in sources() {
+        if file.path.contains("test") {
+            continue;
+        }
+        for (line, text) in file.lines() {
+            let names_a_value = ["?}", "name}", "value}", "{}"]
+                .iter()
+                .any(|part| text.contains(part));
+            let is_comment = text.trim_start().starts_with("//");
+            let is_old = text.contains(none_of) || text.contains(no) && text.contains(are);
+            if names_a_value && is_old && !is_comment {
+                let instead = "unknown kind \"x\": use fact, decision or skill";
+                out.push(format!("{}:{line}: say `{instead}`", file.path));
+            }
+        }
+    }
+    none(out);
+}
+
+#[test]
 fn every_crate_forbids_unsafe_code_but_those_with_kernels_which_deny_it() {
     let mut out = Vec::new();
     for file in sources() {

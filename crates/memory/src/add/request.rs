@@ -165,7 +165,8 @@ impl AddRequest {
         let metadata = Value::Object(self.metadata.clone()).to_string();
         Error::check_limit("the metadata in bytes", metadata.len(), METADATA_BYTES_MAX)?;
         if let Some(reserved) = self.metadata.keys().find(|key| key.starts_with("amem.")) {
-            let why = format!("{reserved:?} is reserved: keys that begin with \"amem.\" are");
+            let why =
+                format!("{reserved:?} is reserved: use keys that do not begin with \"amem.\"");
             return Err(Error::invalid("metadata", why));
         }
         Ok(())

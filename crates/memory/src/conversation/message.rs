@@ -90,7 +90,7 @@ fn message(object: &Map<String, Value>, place: &str) -> Result<Message> {
             "assistant" | "ai" | "model" => Role::Assistant,
             "tool" | "function" => Role::Tool,
             _ => {
-                let why = format!("{role:?} is no role: system, user, assistant and tool are");
+                let why = format!("unknown role {role:?}: use system, user, assistant or tool");
                 return Err(Error::invalid(format!("{place}.role"), why));
             }
         },

@@ -75,8 +75,7 @@ impl Parser {
                 Ok(FactFilter::Not(Box::new(inner)))
             }
             "and" | "or" | "not" | "$and" | "$or" | "$not" => {
-                let why =
-                    format!("{key:?} is no field: connectives are AND, OR and NOT, in capitals");
+                let why = format!("unknown connective {key:?}: use AND, OR or NOT, in capitals");
                 Err(Error::invalid(place, why))
             }
             field => self.field(field, value, place),
@@ -190,7 +189,7 @@ impl Parser {
         if field.is_empty() || field.split('.').any(str::is_empty) {
             return Err(Error::invalid(
                 place,
-                format!("{field:?} is no path of a field"),
+                format!("{field:?} has an empty part: a path is names with dots between them"),
             ));
         }
         let refuse = |why: &str| {
@@ -283,7 +282,7 @@ fn is_condition(object: &Map<String, Value>) -> bool {
 fn operator(name: &str, place: &str) -> Result<FilterOp> {
     FilterOp::named(name).ok_or_else(|| {
         let known = FilterOp::NAMES.map(|(name, _)| name).join(", ");
-        Error::invalid(place, format!("{name:?} is no operator: {known} are"))
+        Error::invalid(place, format!("unknown operator {name:?}: use {known}"))
     })
 }
 

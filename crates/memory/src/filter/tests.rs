@@ -88,11 +88,11 @@ fn what_makes_no_sense_is_refused_by_its_path() {
         (json!({"AND": {"a": 1}}), "filters.AND: a list of filters"),
         (
             json!({"and": [{"a": 1}]}),
-            "filters.and: \"and\" is no field",
+            "filters.and: unknown connective \"and\"",
         ),
         (
             json!({"a": {"like": 1}}),
-            "filters.a.like: \"like\" is no operator",
+            "filters.a.like: unknown operator \"like\"",
         ),
         (
             json!({"field": "a", "operator": "has", "value": 1}),

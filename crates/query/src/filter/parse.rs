@@ -336,7 +336,10 @@ fn scalar(
     match (field.kind(), value) {
         (FieldKind::Number | FieldKind::Time | FieldKind::Type, _) if is_part => {
             let op = op.name();
-            Err(bad(place, format!("{op} is for strings; {field} is none")))
+            Err(bad(
+                place,
+                format!("{op} looks for part of a string: {field} takes eq, ne, in and nin"),
+            ))
         }
         (FieldKind::Type, _) if is_order => {
             let op = op.name();

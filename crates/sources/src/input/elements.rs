@@ -153,7 +153,7 @@ impl<R: Read> JsonElements<R> {
             self.state = State::End;
             let error = match colon {
                 None => ElementError::CutOff,
-                Some(_) => ElementError::Malformed("a key is none".to_owned()),
+                Some(_) => ElementError::Malformed("a key is not a string".to_owned()),
             };
             return Ok(Some(self.failed(error)));
         };

@@ -181,7 +181,7 @@ fn parse_directory(bytes: &[u8], count: u64) -> Result<Vec<ZipEntry>, String> {
     let (mut entries, mut at) = (Vec::new(), 0);
     for number in 1..=count {
         let entry = parse_entry(bytes, at).ok_or_else(|| {
-            format!("the ZIP is damaged: entry {number} of its directory is none")
+            format!("the ZIP is damaged: entry {number} of its directory cannot be read")
         })?;
         at = entry.1;
         entries.push(entry.0);

@@ -50,7 +50,7 @@ pub(super) async fn answer(
     let name = client.map(String::as_str).unwrap_or_default();
     let client = HookClient::named(name).ok_or_else(|| {
         let known: Vec<_> = HookClient::names().collect();
-        let why = format!("{name:?} is none: {} are", known.join(", "));
+        let why = format!("unknown client {name:?}: use {}", known.join(", "));
         Refusal::invalid("client", why)
     })?;
     let input = HookInput::of(object, None, Some(client))?;

@@ -152,7 +152,7 @@ fn compat(query: &str) -> Result<Vec<CompatSet>> {
         found.map(|(_, set)| *set).ok_or_else(|| {
             Refusal::invalid(
                 COMPAT,
-                format!("{name:?} is none: mem0, memory and openai are"),
+                format!("unknown tools {name:?}: use mem0, memory or openai"),
             )
         })
     };

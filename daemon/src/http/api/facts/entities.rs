@@ -45,7 +45,7 @@ pub(in super::super) async fn delete(call: &mut RestCall) -> Result<Output> {
         let known = SCOPE_FIELDS
             .map(|field| field.trim_end_matches("_id"))
             .join(", ");
-        Refusal::invalid("type", format!("{kind:?} is none: {known} are"))
+        Refusal::invalid("type", format!("unknown type {kind:?}: use {known}"))
     })?;
     let request = v1::ResetFactsRequest {
         brain: call.brain.clone(),

@@ -26,7 +26,7 @@ pub(in super::super) async fn set(call: &mut RestCall) -> Result<Output> {
                 let known = RATINGS.map(|row| row.0).join(", ");
                 Refusal::invalid(
                     "feedback",
-                    format!("{name:?} is none: {known} are, or null to take it back"),
+                    format!("unknown feedback {name:?}: use {known}, or null to take it back"),
                 )
             })?
         }
