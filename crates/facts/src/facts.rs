@@ -5,7 +5,8 @@ use amem_format::types::Micros;
 use amem_format::view::AsOf;
 use amem_memory::add::{AddAnswer, AddPorts, AddRequest, add};
 use amem_memory::change::{
-    ChangeOutcome, UpdateRequest, delete, delete_all, delete_many, update, update_many,
+    ChangeOutcome, UpdateRequest, delete, delete_all, delete_many, masked_reason, update,
+    update_many,
 };
 use amem_memory::graph::EntityKind;
 use amem_memory::model::{FormTable, Model};
@@ -226,7 +227,8 @@ impl Facts<'_> {
         kept: Option<&KeptAnswer>,
     ) -> Result<Option<(SpokenMemory, Option<Answer>)>> {
         let place = (self.brain, self.state);
-        forget_turn(place, (id, scope), (now, reason), kept)
+        let reason = masked_reason(reason);
+        forget_turn(place, (id, scope), (now, reason.as_deref()), kept)
     }
 
     /// When and why a turn of a scope was forgotten; `None` if it was not.
@@ -288,8 +290,9 @@ impl Facts<'_> {
         reason: Option<&str>,
         kept: Option<&KeptAnswer>,
     ) -> Result<(MemoryItem, Option<Answer>)> {
+        let reason = masked_reason(reason);
         self.change(id, scope, kept, |store| {
-            delete(id, scope, now, reason, store)
+            delete(id, scope, now, reason.as_deref(), store)
         })
     }
 
@@ -379,6 +382,11 @@ impl Facts<'_> {
         scope: &FactScope,
         feedback: FactFeedback,
     ) -> Result<(Option<FactFeedback>, Option<Answer>)> {
+        let reason = masked_reason(Some(&feedback.reason)).unwrap_or_default();
+        let feedback = FactFeedback {
+            reason: reason.into_owned(),
+            ..feedback
+        };
         set_feedback(self.brain, self.state, (id, scope), feedback)
     }
 
@@ -516,11 +524,12 @@ impl Facts<'_> {
         now: Micros,
     ) -> Result<(ReviewedFact, Option<Answer>)> {
         let store = BrainStore::new(self.brain, self.state);
+        let reason = masked_reason(reason);
         let review = FactReview {
             id,
             scope,
             verdict,
-            reason,
+            reason: reason.as_deref(),
             now,
         };
         let done = review.commit(&self.brain.view(), &store, self.embedder)?;

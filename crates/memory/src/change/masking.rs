@@ -5,6 +5,11 @@ use std::borrow::Cow;
 use super::request::UpdateRequest;
 use crate::secrets::{SecretCounts, SecretPolicy, hidden, hidden_in};
 
+/// A reason with masks in place of its secrets: what ends a memory has no policy of its own.
+pub fn masked_reason(reason: Option<&str>) -> Option<Cow<'_, str>> {
+    reason.map(|reason| hidden(reason, &mut SecretCounts::new()))
+}
+
 /// The update without its secrets: the memory that is answered shows the masks.
 pub(super) fn update_without_secrets(request: &UpdateRequest) -> Cow<'_, UpdateRequest> {
     if request.secrets == SecretPolicy::Keep {

@@ -7,5 +7,6 @@ mod run;
 mod batch;
 
 pub use batch::{ChangeOutcome, delete_many, update_many};
+pub use masking::masked_reason;
 pub use request::{UpdateRequest, check_reason, memory_id};
 pub use run::{delete, delete_all, update};
