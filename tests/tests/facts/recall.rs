@@ -1,10 +1,14 @@
 //! Recall: which entries open, which words they have, and their order.
 
+use amem_facts::FactBrain;
 use amem_facts::recall::{Recall, RecallAnswer};
+use amem_format::types::{EventType, NodeId};
 use amem_format::view::AsOf;
 use amem_memory::add::AddRequest;
 use amem_memory::{FactScope, Message, Role};
 use amem_query::time_phrase::Clock;
+use amem_store::mutation::{Ingest, Mutation, NewEvent};
+use serde_json::json;
 
 use crate::support::{Bench, alice};
 
@@ -127,4 +131,56 @@ fn the_words_of_the_person_stand_where_they_say_what_the_memory_says() {
     bench.add(said, &alice());
     let texts = bench.shown("When did I start going to boot camps?");
     assert_eq!(texts, [said]);
+}
+
+#[test]
+fn requests_and_assent_of_a_person_are_kept_beside_a_likely_answer() {
+    let bench = Bench::new();
+    for text in [
+        "We deploy the billing service from the release branch of the repository.",
+        "Please deploy the billing service only from the release branch.",
+    ] {
+        bench.add(text, &alice());
+    }
+    let texts = bench.shown("From which branch do we deploy the billing service?");
+    assert!(
+        texts.iter().any(|text| text.contains("Please deploy")),
+        "{texts:?}"
+    );
+    let turns = vec![
+        assistant("Shall we use Postgres for the invoices?"),
+        Message::user("Absolutely."),
+    ];
+    bench.run(&AddRequest::new(turns, alice(), bench.now()));
+    let answer = bench.recalled("Do we use Postgres for the invoices?", &alice());
+    let all = answer.entries.iter().chain(&answer.nearest);
+    let texts: Vec<_> = all.map(|entry| entry.text.as_str()).collect();
+    assert!(
+        texts.iter().any(|text| text.contains("Absolutely")),
+        "{texts:?}"
+    );
+}
+
+#[test]
+fn what_a_general_call_forgot_is_shown_of_no_time() {
+    let bench = Bench::new();
+    let mut event = NewEvent::new(EventType::FACT, "The staging port of the note is 5433.");
+    let scope = json!({"amem.user": "alice"});
+    event.attributes = Some(scope.as_object().unwrap().clone());
+    let note = Ingest {
+        events: vec![event],
+        ..Ingest::default()
+    };
+    bench.execute(Mutation::Ingest(note));
+    bench.add("The staging port of the talk is 5434.", &alice());
+    let question = "What is the staging port?";
+    assert_eq!(bench.shown(question).len(), 2);
+    let view = bench.brain.view();
+    let then = AsOf::Lsn(view.lsn());
+    let all = (0..view.nodes()).map(NodeId);
+    let with_port = all.filter(|id| view.node(*id).unwrap().text().unwrap().contains("port"));
+    with_port.for_each(|id| bench.execute(Mutation::Forget(id)));
+    assert!(bench.shown(question).is_empty());
+    let answer = bench.recalled_at(question, &alice(), Some(then));
+    assert!(answer.entries.is_empty(), "{:?}", answer.entries);
 }

@@ -101,6 +101,19 @@ pub(crate) fn turn_end(view: &View, id: Uuid, scope: &FactScope) -> Result<Optio
     Ok(None)
 }
 
+/// True if an event with words is hidden at a moment: it was forgotten. Flags are those of the present: a turn that was
+/// forgotten since by its id is shown of the time before; of all else the time is not known.
+pub(super) fn is_hidden(moment: &FactMoment, event: NodeId, turn: Option<Uuid>) -> Result<bool> {
+    if !moment.view.node(event)?.is_forgotten() {
+        return Ok(false);
+    }
+    let Some(turn) = turn.filter(|_| moment.is_past()) else {
+        return Ok(true);
+    };
+    let is_known = !turn_ends(&moment.now, turn)?.is_empty();
+    Ok(!is_known || !turn_ends(&moment.view, turn)?.is_empty())
+}
+
 /// The events that say that a turn was forgotten.
 pub(crate) fn turn_ends(view: &View, id: Uuid) -> Result<Vec<NodeId>> {
     let mut events = events_with(view, path::TURN_END, &id.to_string())?;

@@ -15,7 +15,7 @@ use amem_memory::store::Embedder;
 use amem_query::text::is_request;
 
 use super::candidate::{FoundEvent, SaidTurn};
-use super::forgotten::turn_ends;
+use super::forgotten::is_hidden;
 use super::request::{Recall, RecalledEntry, RecalledSource};
 use super::said::TurnMemories;
 use super::wording::Wording;
@@ -121,14 +121,10 @@ impl<'r> StandingLookup<'r> {
         scope: &FactScope,
         out: &mut Vec<StandingSentence>,
     ) -> Result<()> {
-        if node.is_forgotten() && !self.moment.is_past() {
-            return Ok(());
-        }
         let Some(FoundEvent::Said(said)) = FoundEvent::read(&self.moment.view, node.id())? else {
             return Ok(());
         };
-        // A past moment is read as it was then.
-        if node.is_forgotten() && !turn_ends(&self.moment.view, said.turn.id)?.is_empty() {
+        if is_hidden(self.moment, node.id(), Some(said.turn.id))? {
             return Ok(());
         }
         let json = said.text.json(Some(said.turn.id), "said");

@@ -19,6 +19,7 @@ pub(super) fn asked_last(entries: &mut [RecalledEntry]) {
 /// True if an entry only asks.
 pub(super) fn asks(entry: &RecalledEntry) -> bool {
     entry.source == RecalledSource::Said
+        && entry.item.is_none()
         && entry.speaker != ASSISTANT
         && !entry.is_passage
         && entry.text.len() <= SHORT_PASSAGE_BYTES

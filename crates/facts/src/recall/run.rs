@@ -11,13 +11,13 @@ use amem_memory::{Error as MemoryError, FactScope};
 use amem_query::context::Passages;
 use amem_query::limits::{PAGE_MAX, QUERY_BYTES_MAX};
 use amem_query::search::{BESIDE_RELEVANCE, Hit, LIKELY_RELEVANCE};
-use amem_query::text::{QUESTION_MARKS, only_assents};
+use amem_query::text::{QUESTION_MARKS, only_assents, only_questions};
 use amem_query::{Search, Selection};
 use serde_json::Value;
 use uuid::Uuid;
 
 use super::candidate::{ASSISTANT, FoundEvent, SaidText, SaidTurn, is_weak};
-use super::forgotten::turn_ends;
+use super::forgotten::is_hidden;
 use super::instructions::StandingLookup;
 use super::order::{asked_last, asks};
 use super::past::asks_of_past;
@@ -141,9 +141,9 @@ impl Recall {
         let parts = entries.into_iter();
         let (mut entries, mut nearest): (Vec<_>, Vec<_>) =
             parts.partition(|entry| entry.relevance >= least);
-        // What only asks is no answer beside one: it would take the place of others.
+        // A question is no answer beside one: it would take the place of others.
         if is_likely && self.relevance_min.is_none() {
-            entries.retain(|entry| !asks(entry));
+            entries.retain(|entry| !(asks(entry) && only_questions(&entry.text)));
         }
         entries.truncate(self.limit);
         let left_out_relevance = nearest
@@ -329,15 +329,14 @@ impl RecallRun<'_> {
         if !self.is_in_scope(&said.text.scope) || !self.is_wanted(json) {
             return Ok(());
         }
-        // What was forgotten then, or is now, is not shown: flags are those of the present.
-        let view = &self.moment.view;
-        if view.node(said.text.node)?.is_forgotten() && !turn_ends(view, said.turn.id)?.is_empty() {
+        if self.is_later(&said.text) || is_hidden(self.moment, said.text.node, Some(said.turn.id))?
+        {
             return Ok(());
         }
         let is_beside = hit.relevance.own == 0.0 && hit.relevance.meaning < LIKELY_RELEVANCE;
         let is_low = hit.relevance.value < self.least;
         // "Done." answers nothing.
-        if is_beside && only_assents(&said.text.text) {
+        if is_beside && said.text.speaker == ASSISTANT && only_assents(&said.text.text) {
             return Ok(());
         }
         // It would be shown neither itself nor beside another: its sentences need not be read.
@@ -387,6 +386,24 @@ impl RecallRun<'_> {
         Ok(())
     }
 
+    /// True if the question is about a time before it was said.
+    fn is_later(&self, text: &SaidText) -> bool {
+        self.recall.at.is_some_and(|at| text.happened > at)
+    }
+
+    /// When another event replaced one.
+    fn replaced_at(&self, event: NodeId) -> Result<Option<Micros>> {
+        let view = &self.moment.view;
+        let mut since = None;
+        for edge in view.edges_of(event, Direction::Incoming)?.iter() {
+            if edge.edge_type == EdgeType::SUPERSEDES {
+                let happened = view.node(edge.other)?.happened()?;
+                since = Some(since.map_or(happened, |known: Micros| known.min(happened)));
+            }
+        }
+        Ok(since)
+    }
+
     /// Joins a turn that has none of the question's words itself to the entry of the turn before it: to a question its
     /// short answer, and to what was said the assistant's word about it, which adds nothing.
     fn is_answer(&mut self, entry: &RecalledEntry) -> Result<bool> {
@@ -423,6 +440,9 @@ impl RecallRun<'_> {
         if !self.is_in_scope(&text.scope) || !self.is_wanted(|| text.json(None, "written")) {
             return Ok(());
         }
+        if self.is_later(text) || is_hidden(self.moment, text.node, None)? {
+            return Ok(());
+        }
         let bytes_max = self.passage_bytes();
         let passage = self.passages.of(&text.text, bytes_max, &mut gives_orders);
         let Some(passage) = passage else {
@@ -431,6 +451,7 @@ impl RecallRun<'_> {
         let entry = RecalledEntry {
             text: passage.text,
             is_passage: passage.is_cut,
+            until: self.replaced_at(text.node)?,
             ..text.entry(RecalledSource::Written, None, hit)
         };
         self.entries.push(OpenEntry {

@@ -12,7 +12,7 @@ mod terms;
 mod typos;
 
 pub use languages::is_foreign;
-pub use requests::{QUESTION_MARKS, is_request, only_asks, only_assents};
+pub use requests::{QUESTION_MARKS, is_request, only_asks, only_assents, only_questions};
 pub(crate) use score::{ContainedTerms, FoundTerms};
 pub use score::{QUERY_TERMS_MAX, Scores, Texts};
 pub use terms::{QueryTerm, TextQuery};

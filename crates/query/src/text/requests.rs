@@ -37,12 +37,18 @@ fn terms_of(words: &[&[&str]]) -> HashSet<Box<str>> {
 /// True if a text only asks and says nothing: each sentence is a question of one clause, or begins with a word of
 /// requests. "I have a call at 3, can you remind me?" says something.
 pub fn only_asks(text: &str) -> bool {
-    let asks = |sentence: &str| {
-        let is_question = sentence.ends_with(QUESTION_MARKS) && !sentence.contains(BREAKS);
-        is_question || begins_with_request(sentence)
-    };
     let mut sentences = sentences(text).peekable();
-    sentences.peek().is_some() && sentences.all(asks)
+    sentences.peek().is_some() && sentences.all(|one| is_question(one) || begins_with_request(one))
+}
+
+/// True if each sentence of a text is a question of one clause.
+pub fn only_questions(text: &str) -> bool {
+    let mut sentences = sentences(text).peekable();
+    sentences.peek().is_some() && sentences.all(is_question)
+}
+
+fn is_question(sentence: &str) -> bool {
+    sentence.ends_with(QUESTION_MARKS) && !sentence.contains(BREAKS)
 }
 
 /// True if a text has no words but those of assent, as an answer that says nothing: "Done.", "OK, thank you".
