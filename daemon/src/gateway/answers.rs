@@ -109,6 +109,11 @@ impl PendingAnswer {
         Frame::data(self.unsent.give(self.rest.split_to(bytes)))
     }
 
+    /// True once the call is done and all of its answer is here: its time is not what the client takes to read.
+    fn is_whole(&self) -> bool {
+        self.inner.is_end_stream() || self.inner.size_hint().exact().is_some()
+    }
+
     /// True once nothing more comes of an open answer.
     fn is_complete(&self) -> bool {
         self.rest.is_empty() && self.first.is_none() && self.inner.is_end_stream()
@@ -256,7 +261,8 @@ impl HttpBody for AnswerBody {
                 return Poll::Ready(Some(Err(this.end.encoding.error(unread(after)))));
             }
         }
-        if let Some(deadline) = answer.deadline.filter(|deadline| deadline.is_over()) {
+        let deadline = answer.deadline.filter(|_| !answer.is_whole());
+        if let Some(deadline) = deadline.filter(|deadline| deadline.is_over()) {
             drop(answer.close(AnswerState::Ended));
             return Poll::Ready(Some((this.end.end)(deadline.exceeded())));
         }
