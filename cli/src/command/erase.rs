@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::listing::line;
 use crate::output::confirm::confirm;
-use crate::output::context::CommandContext;
+use crate::output::context::{CommandContext, message_json};
 use crate::render::plural;
 
 #[derive(Debug, Args)]
@@ -51,7 +51,17 @@ impl EraseArgs {
                 episode_ids: episodes,
                 ..Default::default()
             };
-            cx.message(Some(&brain.named), &answer, |page| {
+            let asked = v1::EraseRequest {
+                event_ids: ids,
+                ..Default::default()
+            };
+            // What would be erased, as the request names it, beside what the answer would say.
+            let object = || {
+                let mut data = message_json(&answer)?;
+                data["eventIds"] = message_json(&asked)?["eventIds"].take();
+                Ok(data)
+            };
+            cx.object(Some(&brain.named), object, |page| {
                 tell(&events, &answer.episode_ids, page);
                 page.aside("nothing was erased");
             })?;

@@ -30,6 +30,7 @@ impl Transfer<'_> {
         let made = self.send(cx, file)?;
         let mut data = message_json(&made)?;
         data["format"] = self.format.into();
+        data["bytes"] = file_bytes.into();
         let opened = v1::OpenBrainResponse {
             moment: made.moment.clone(),
             info: made.info.clone(),

@@ -183,6 +183,12 @@ fn erase_shows_the_event_first_and_removes_it_for_good() {
     let ran = tool.run(&words("erase work 4"));
     assert_eq!(ran.exit, 5, "nobody can be asked: {ran:?}");
     assert!(ran.err.contains("--yes"), "{ran:?}");
+    let shown = tool.data("erase work 0 1 --dry-run", 0);
+    assert_eq!(
+        shown["eventIds"].as_array().map(Vec::len),
+        Some(2),
+        "{shown}"
+    );
     let shown = tool.text("erase work 0 --dry-run");
     assert!(
         shown.contains("Backups take 4 hours") && shown.contains("episodes that may mention it: 5"),
