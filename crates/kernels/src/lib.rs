@@ -1,5 +1,16 @@
 //! Loops over numbers, for the best instruction set of this processor.
 //!
+//! ```
+//! use amem_kernels::{Kernels, QuantisedQuery};
+//!
+//! // Two rows of codes, each of a query's stride: zeros give sums of zero.
+//! let query = QuantisedQuery::of(&[1.0; 32]);
+//! let rows = vec![0; 2 * query.stride()];
+//! let mut sums = [1; 2];
+//! Kernels::best().code_sums(&query, &rows, &mut sums);
+//! assert_eq!(sums, [0, 0]);
+//! ```
+//!
 //! The instruction set is detected once, at the first use. Loops over `f32` are written once, in `vectors` (dot
 //! products and 4-bit codes) and `layers` (the forward pass of a model), and compiled for each set. By hand for each
 //! set are the sums over codes and the tile of a matrix product, which keeps every sum in a register.

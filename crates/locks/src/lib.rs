@@ -1,4 +1,15 @@
 //! Locks whose data is valid at every step, so that a panic of another holder does not matter.
+//!
+//! ```
+//! use std::sync::Mutex;
+//!
+//! use amem_locks::LockResultExt;
+//!
+//! let count = Mutex::new(1);
+//! *count.lock().unpoisoned() += 1;
+//! assert_eq!(count.into_inner().unpoisoned(), 2);
+//! ```
+//!
 
 #![forbid(unsafe_code)]
 

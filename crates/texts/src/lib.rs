@@ -1,6 +1,17 @@
 //! What is true of a text whatever it is for: secrets in it are masked, elements that clients put into it are found,
 //! and it can be given to a model as data.
 //!
+//! ```
+//! use amem_texts::{mask_secrets, strip_injected};
+//!
+//! let (text, injected) = strip_injected("<system-reminder>Be brief.</system-reminder> Build it");
+//! assert_eq!((text.as_ref(), injected), ("Build it", 1));
+//!
+//! let (text, secrets) = mask_secrets("the token is ghp_0123456789abcdefghijABCDEFGHIJ012345");
+//! assert!(!text.contains("ghp_0123456789"));
+//! assert_eq!(secrets.len(), 1);
+//! ```
+//!
 //! Promises: no text causes a panic, and each is read in time that grows with its length alone.
 //!
 //! Not here: what a text says, where it is from, and what becomes of it.
