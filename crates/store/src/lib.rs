@@ -1,5 +1,28 @@
 //! The single writer of a brain: validation, journal, group commit, checkpoint, recovery.
 //!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use amem_format::EventType;
+//! use amem_store::disk::os::OsDisk;
+//! use amem_store::mutation::{Ingest, Mutation, NewEvent, Request};
+//! use amem_store::{Folder, NewBrain, Store};
+//!
+//! # let path = tempfile::tempdir()?;
+//! let folder = Folder::open(Arc::new(OsDisk::new(path.path())?), "an example")?;
+//! amem_store::create(&folder, "work", &NewBrain::default())?;
+//! let mut store = Store::open(&folder, "work")?;
+//!
+//! let event = NewEvent::new(EventType::FACT, "Ada runs the build");
+//! let ingest = Ingest { events: vec![event], ..Ingest::default() };
+//! for answer in store.commit(&[Request::new(Mutation::Ingest(ingest))]) {
+//!     let stored = answer?;
+//!     assert_eq!(store.view().node(stored.ids[0])?.text()?, "Ada runs the build");
+//! }
+//! store.close()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! Synchronous and deterministic: files, time and randomness come through one trait, `disk::Disk`, so that tests
 //! can simulate the disk and enumerate every crash. (Sync times are measured directly, for metrics only.)
 //!
