@@ -1,5 +1,31 @@
 //! A folder of open brains: what fact memory, the daemon and tests share.
 //!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use amem_engine::Engine;
+//! use amem_format::EventType;
+//! use amem_store::disk::os::OsDisk;
+//! use amem_store::mutation::{Ingest, Mutation, NewEvent, Request};
+//! use amem_store::{Folder, NewBrain};
+//!
+//! # #[tokio::main]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let path = tempfile::tempdir()?;
+//! # let path = path.path();
+//! let folder = Folder::open(Arc::new(OsDisk::new(path)?), "an example")?;
+//! let engine = Engine::new(folder, path.to_owned(), Arc::new(()));
+//! let brain = engine.create("work", NewBrain::default()).await?;
+//!
+//! let event = NewEvent::new(EventType::FACT, "Ada runs the build");
+//! let bytes = event.text.len();
+//! let ingest = Ingest { events: vec![event], ..Ingest::default() };
+//! let done = brain.commit(Request::new(Mutation::Ingest(ingest)), bytes).await?;
+//! assert_eq!(brain.view().node(done.answer.ids[0])?.text()?, "Ada runs the build");
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! [`Engine`] opens brains; an [`OpenBrain`] gives views, commits requests and takes subscriptions; [`Schedules`] runs
 //! what brains do by the clock, and [`watch`] adopts files that appear in the folder. Callers of the blocking pool take
 //! turns by any key that tells them apart.

@@ -1,5 +1,40 @@
 //! Fact memory in brains: a store of memories for `amem_memory`, and the calls that its clients make.
 //!
+//! ```
+//! # use std::sync::Arc;
+//! # use amem_engine::Engine;
+//! # use amem_store::{disk::os::OsDisk, Folder, NewBrain};
+//! use amem_facts::{EngineBrain, FactState, Facts, RandomIds, search::FactSearch};
+//! use amem_format::Micros;
+//! use amem_memory::store::{BuiltinEmbedder, Embedder};
+//! use amem_memory::{AddRequest, FactScope, Message, model::FormTable};
+//!
+//! # let path = tempfile::tempdir()?;
+//! # let path = path.path();
+//! # let runtime = tokio::runtime::Runtime::new()?;
+//! # let folder = Folder::open(Arc::new(OsDisk::new(path)?), "an example")?;
+//! # let engine = Engine::new(folder, path.to_owned(), Arc::new(()));
+//! # let work = runtime.block_on(engine.create("work", NewBrain::default()))?;
+//! let author = ("uid:1000", "an agent");
+//! let brain = EngineBrain::new(work, runtime.handle().clone(), author, BuiltinEmbedder.space());
+//! let (state, forms) = (FactState::default(), FormTable::default());
+//! let (embedder, ids) = (&BuiltinEmbedder, &RandomIds);
+//! let facts = Facts { brain: &brain, state: &state, embedder, ids, model: None, forms: &forms };
+//!
+//! let (scope, now) = (FactScope::user("ada"), Micros(1_700_000_000_000_000));
+//! let said = vec![Message::user("I live in Porto.")];
+//! facts.add(&AddRequest::new(said, scope.clone(), now))?;
+//!
+//! let question = FactSearch {
+//!     question: "where does the user live?".into(),
+//!     scope, filter: None, limit: 5, threshold: 0.1, at: None,
+//!     with_quarantined: false, with_graph: false, now,
+//! };
+//! let found = facts.search(&question, &facts.moment(None)?)?;
+//! assert_eq!(found.hits[0].item.memory, "User lives in Porto");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! A version of a memory is an event with the attribute `amem.fact`; a newer version supersedes it, and the end of a
 //! memory is an event of its own, which says when and why. Turns are events with `amem.turn`. Every version names its
 //! memory, so that the state of a memory at any moment is that of its newest event: flags only hide from general

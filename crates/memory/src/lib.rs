@@ -1,5 +1,20 @@
 //! Fact memory: conversations in, facts out, with decisions, scopes and history, and no model needed.
 //!
+//! ```
+//! use amem_format::Micros;
+//! use amem_memory::{FactKind, facts_in_turn, slot_keys};
+//! use amem_query::time_phrase::Clock;
+//!
+//! let said = "I live in Porto. What is the weather like?";
+//! let facts = facts_in_turn(said, None, &[], &Clock::utc(Micros(0)), 0);
+//! assert_eq!(facts.len(), 1);
+//! assert_eq!(facts[0].text, "User lives in Porto");
+//! assert_eq!(facts[0].kind, FactKind::Fact);
+//!
+//! // A later fact with the same key may end this one.
+//! assert_eq!(slot_keys(&facts[0].text), slot_keys("User lives in Lisbon"));
+//! ```
+//!
 //! `add` turns messages into facts and decides what each does to the memories that are there: a new memory, a new
 //! version, an end, or nothing. Patterns find facts and a table of slots decides; a model may find more, and decides
 //! only what rules leave open. `change` updates and deletes. A caller implements the ports: `FactStore`, `Embedder`,
