@@ -1,6 +1,18 @@
 //! The amem.v1 interface: messages, clients, servers and the table of calls, generated from `proto/amem/v1/*.proto` by
 //! the build; `answer`, which computes responses from a request and a view; and `json`, the JSON form of messages.
 //!
+//! ```
+//! use amem_proto::{json, v1};
+//!
+//! let request = v1::SearchFactsRequest {
+//!     brain: "work".into(),
+//!     query: "who runs the build?".into(),
+//!     ..Default::default()
+//! };
+//! assert_eq!(json::value(&request)?["query"], "who runs the build?");
+//! # Ok::<(), json::JsonError>(())
+//! ```
+//!
 //! Promises: the build needs no protoc; a call is declared in its `.proto` file only. Not here: the effect of changes
 //! (`amem_store`, `amemd`), the meaning of queries (`amem_query`).
 

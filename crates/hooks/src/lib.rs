@@ -1,5 +1,18 @@
 //! Hooks: what a session of an agent is given at its start and with each prompt, and what is learnt from it.
 //!
+//! ```
+//! use amem_hooks::{HookInput, HookMoment, answer_json};
+//!
+//! let sent = br#"{"session_id": "1", "hook_event_name": "UserPromptSubmit", "prompt": "Build it"}"#;
+//! let input = HookInput::read(sent, None, None)?;
+//! assert_eq!(input.moment, HookMoment::Prompt);
+//! assert_eq!(input.prompt, "Build it");
+//!
+//! let answer = answer_json(input.client, &input.event, "Ada runs the build.");
+//! assert!(answer.is_some_and(|json| json.contains("Ada runs the build.")));
+//! # Ok::<(), amem_hooks::HookError>(())
+//! ```
+//!
 //! A client runs a hook with JSON ([`HookInput`]) and reads JSON ([`answer_json`]). Between the two, a daemon runs the
 //! moment ([`run`]) on fact memory, and keeps a [`Ledger`] of what each session was given.
 //!

@@ -1,5 +1,25 @@
 //! What people have elsewhere, as events or memories of a brain.
 //!
+//! ```no_run
+//! use std::path::Path;
+//!
+//! use amem_importing::{ImportError, ImportPath, ImportReport, ImportScope, ImportTarget, Importer};
+//!
+//! fn import<T: ImportTarget>(
+//!     target: &mut T,
+//!     notes: &Path,
+//! ) -> Result<ImportReport, ImportError<T::Failure>> {
+//!     let importer = Importer {
+//!         form: None,
+//!         read: Default::default(),
+//!         scope: ImportScope { user: "ada".into(), is_named: true, project: None },
+//!         is_dry: false,
+//!         is_there: true,
+//!     };
+//!     importer.run(target, &[ImportPath::of(notes, None)?])
+//! }
+//! ```
+//!
 //! [`ImportPath`] is a file, a folder or the home of a client; an [`Importer`] reads it by `amem-sources` and writes
 //! into an [`ImportTarget`]: notes become events, conversations and memories of other stores become memories.
 //!

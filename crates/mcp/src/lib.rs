@@ -1,5 +1,16 @@
 //! Memory for agents over the Model Context Protocol: six tools, prompts and resources on fact memory.
 //!
+//! ```
+//! use amem_mcp::{CompatSet, tools};
+//!
+//! let ours = tools(&[]);
+//! assert_eq!(ours.len(), 6);
+//! assert!(ours.iter().any(|tool| tool.name == "recall"));
+//!
+//! // Those of mem0's server beside them, for agents that know them.
+//! assert!(tools(&[CompatSet::Mem0]).len() > ours.len());
+//! ```
+//!
 //! One handler serves both eras of the protocol, on stdio and by HTTP. It keeps nothing: each request opens the place
 //! that it is about (`MemorySource`) and makes calls of fact memory (`MemoryCalls`).
 //!

@@ -1,5 +1,20 @@
 //! Memories that people have elsewhere, read into one model.
 //!
+//! ```
+//! use amem_sources::{CollectedItems, ReadOptions, SourceKind, detect, read};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("notes.md");
+//! std::fs::write(&path, "# Build\n\nAda runs the build.\n")?;
+//! assert_eq!(detect(&path)?.sources[0].kind, SourceKind::Markdown);
+//!
+//! let mut found = CollectedItems::default();
+//! let counts = read(&path, None, &ReadOptions::default(), &mut found)?;
+//! assert_eq!((counts.total(), counts.faults()), (found.items.len() as u64, 0));
+//! assert!(found.items.iter().any(|item| item.text.contains("Ada runs the build.")));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! [`detect`] says what a file, a folder, a ZIP or the home of a client is. [`read`] gives a [`SourceSink`] its
 //! [`SourceItem`]s: each with an id that stays the same, a hash of its content, and its place; and what was skipped,
 //! with the reason. An importer that stores id and hash can be run again: equal hashes are known, another hash is an
