@@ -1,6 +1,18 @@
 //! Language models and embedders of providers, over HTTP: OpenAI and compatible servers, Azure, Anthropic, Google and
 //! Ollama.
 //!
+//! ```
+//! use amem_models::{LanguageModel, ModelRuntime, ModelSettings, Provider};
+//!
+//! let settings = ModelSettings::from_toml("provider = 'ollama'\nmodel = 'qwen3:4b'\n")?;
+//! assert_eq!(settings.provider, Provider::Ollama);
+//!
+//! // Nothing is called before the first question.
+//! let model = LanguageModel::new(settings, &ModelRuntime::start()?)?;
+//! assert!(model.name().contains("qwen3:4b"));
+//! # Ok::<(), amem_models::Error>(())
+//! ```
+//!
 //! `LanguageModel` and `TextEmbedder` implement the ports of `amem-memory` for threads that wait. Each provider is
 //! asked in its own words for what the ladder of forms wants: a strict schema, JSON or a forced tool, or plain text.
 //! What a server refuses is classified; parameters that a model does not take are dropped and remembered.

@@ -1,5 +1,19 @@
 //! Outgoing HTTP: one client for models, webhooks and what comes.
 //!
+//! ```
+//! use amem_outbound::{BaseUrl, FrameReader, FrameSyntax, ProxyRules};
+//!
+//! let url = BaseUrl::parse("https://openrouter.ai/api/v1/")?;
+//! assert_eq!((url.target.host.as_str(), url.target.port), ("openrouter.ai", 443));
+//!
+//! let rules = ProxyRules::new("http://proxy.example:3128", &|_| None)?;
+//! assert_eq!(rules.to(&url.target).map(|proxy| proxy.port), Some(3128));
+//!
+//! let mut frames = FrameReader::new(FrameSyntax::Events);
+//! assert_eq!(frames.feed(b"data: one\n\ndata: tw"), ["one"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! A connection goes to an address that its caller judged (`AddressJudge`), through a proxy if the rules name one, with
 //! TLS if the URL says so; hyper-util's client keeps connections for later requests.
 //!

@@ -1,5 +1,17 @@
 //! Exports calls as spans to an OpenTelemetry collector, by OTLP over gRPC. amemd links it with its feature `otlp`.
 //!
+//! ```no_run
+//! use tracing_subscriber::prelude::*;
+//!
+//! # fn example() -> Result<(), String> {
+//! let collector = std::net::SocketAddr::from(([127, 0, 0, 1], 4317));
+//! let (layer, shutdown) = amem_traces::start(collector)?;
+//! tracing_subscriber::registry().with(layer).init();
+//! // Calls run here, and each ends as a span.
+//! shutdown()
+//! # }
+//! ```
+//!
 //! Promises: a slow or missing collector delays no call; spans that it does not accept are dropped and logged. A span
 //! has the call's name, request id, caller and duration, and no data of a brain. Not here: the setting of the
 //! collector's address (`traces.otlp` of amemd).
