@@ -1,5 +1,33 @@
 //! Reads a brain file directly, or talks to amemd.
 //!
+//! ```no_run
+//! use amem_client::Reader;
+//! use amem_client::query::TextSearch;
+//!
+//! let reader = Reader::open("brains/work.amem")?;
+//! let view = reader.view()?;
+//! let search = TextSearch { question: "who runs the build?".into(), ..TextSearch::default() };
+//! for hit in search.run(&view)?.hits {
+//!     println!("{:.2} {}", hit.score, view.node(hit.id)?.text()?);
+//! }
+//! # Ok::<(), amem_client::core::Error>(())
+//! ```
+//!
+//! Through the daemon:
+//!
+//! ```no_run
+//! # #[cfg(feature = "grpc")]
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! use amem_client::{Client, paths::UserPaths, v1};
+//!
+//! let socket = UserPaths::of_process().socket().ok_or("no home folder")?;
+//! let brain = Client::connect_unix(socket).await?.brain("work").await?;
+//! let question = v1::SearchRequest { text: "who runs the build?".into(), ..Default::default() };
+//! println!("{:?}", brain.ask(question).await?);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! `Reader` needs no daemon, tokio or tonic: it maps the file and follows what the daemon commits. With feature `grpc`,
 //! `Client` talks to the daemon, and `Client::brain` opens a brain: read through its file if possible, else through the
 //! daemon; written through the daemon.
