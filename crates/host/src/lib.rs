@@ -4,10 +4,10 @@
 //! use amem_host::paths::UserPaths;
 //!
 //! // An environment of our own, so that the answer is the same everywhere; `of_process` takes that of this process.
-//! let variable = |name: &str| (name == "HOME").then(|| "/home/ada".into());
+//! let variable = |name: &str| (name == "HOME").then(|| "/srv/ada".into());
 //! let paths = UserPaths::new(variable, || None, Some(1000));
 //! let folder = paths.folder();
-//! assert_eq!(folder, Some("/home/ada/.local/share/amem/brains".into()));
+//! assert_eq!(folder, Some("/srv/ada/.local/share/amem/brains".into()));
 //! ```
 //!
 //! `process`: no core dumps, write errors instead of SIGXFSZ, users of the machine, files that others named, and the

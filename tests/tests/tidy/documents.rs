@@ -364,3 +364,34 @@ fn an_oversized_merge_has_the_same_remedies_in_every_refusal() {
         "crates/store/src/error.rs should say: {remedy}"
     );
 }
+
+/// Libraries that open without an example: those of one program each, and servers for tests.
+const WITHOUT_EXAMPLE: [&str; 3] = ["cli", "crates/scripted", "daemon"];
+
+/// The fences of examples that the tests run, or compile if they need a daemon, the network or a model.
+const EXAMPLES: [&str; 2] = ["```", "```no_run"];
+
+#[test]
+fn every_library_that_others_use_opens_with_an_example() {
+    let mut out = Vec::new();
+    for library in files() {
+        let package = library.path.strip_suffix("/src/lib.rs");
+        // Below `tests/` are samples for the rules themselves.
+        let Some(package) = package.filter(|package| !package.starts_with("tests/")) else {
+            continue;
+        };
+        let fence = library.words().into_iter().find(|l| l.starts_with("```"));
+        let has_example = fence.is_some_and(|fence| EXAMPLES.contains(&fence));
+        match WITHOUT_EXAMPLE.contains(&package) {
+            false if !has_example => out.push(format!(
+                "{}:1: give its `//!` lines a short example of its main use",
+                library.path
+            )),
+            true if has_example => out.push(format!(
+                "{package} has an example: take it out of WITHOUT_EXAMPLE"
+            )),
+            _ => {}
+        }
+    }
+    none(out);
+}
