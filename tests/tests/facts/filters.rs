@@ -160,7 +160,7 @@ fn what_a_filter_finds_does_not_depend_on_the_index() {
 fn a_filter_finds_what_ten_thousand_better_hits_hide() {
     let bench = Bench::new();
     for part in 0..21 {
-        let texts = (0..500).map(|at| Message::user(&format!("river river {part} {at}")));
+        let texts = (0..500).map(|at| Message::user(format!("river river {part} {at}")));
         let mut request = AddRequest::new(texts.collect(), alice(), bench.now());
         request.infer = false;
         bench.run(&request);
