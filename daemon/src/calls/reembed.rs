@@ -46,7 +46,10 @@ impl Handle for v1::ReembedBrainRequest {
         caller: &Caller,
     ) -> Result<Self::Response> {
         let asked = v1::Embedder::try_from(request.embedder).map_err(|_| {
-            let why = format!("unknown embedder {}: use BUILTIN or MODEL", request.embedder);
+            let why = format!(
+                "unknown embedder {}: use BUILTIN or MODEL",
+                request.embedder
+            );
             Refusal::invalid("embedder", why)
         })?;
         let embedder = gateway.embedder_for(asked)?;

@@ -105,7 +105,10 @@ pub(super) fn axis(value: i32, otherwise: Axis) -> Result<Axis> {
 
 /// The error for an unknown enum value.
 pub(super) fn unknown(what: &str, value: i32) -> Refusal {
-    Refusal::invalid(what, format!("unknown value {value}: use one that its enum names"))
+    Refusal::invalid(
+        what,
+        format!("unknown value {value}: use one that its enum names"),
+    )
 }
 
 /// The numbers of a vector, which must be of the brain's space.

@@ -18,7 +18,10 @@ fn number(what: &str, value: i32) -> Result<Option<u8>> {
                 format!("unknown type {value}: use 1 to 256"),
             )),
         },
-        None => Err(Refusal::invalid(what, format!("unknown type {value}: use 1 to 256"))),
+        None => Err(Refusal::invalid(
+            what,
+            format!("unknown type {value}: use 1 to 256"),
+        )),
     }
 }
 
