@@ -203,14 +203,14 @@ async fn enums_limits_and_missing_fields_are_named() {
     use v1::pipeline_stage::Stage;
     rows! {
         // Enums.
-        TraverseRequest { follow: 9 } "INVALID" "follow: 9";
+        TraverseRequest { follow: 9 } "INVALID" "follow: unknown value 9";
         TraverseRequest { types: vec![0] } "INVALID" "type";
         TraverseRequest { types: vec![257] } "INVALID" "257";
-        PathRequest { follow: -1 } "INVALID" "follow: -1";
-        PatternRequest { order: 9 } "INVALID" "order: 9";
-        PatternRequest { axis: 9 } "INVALID" "axis: 9";
-        TimelineRequest { axis: 9 } "INVALID" "axis: 9";
-        ListSessionsRequest { state: 9 } "INVALID" "state: 9";
+        PathRequest { follow: -1 } "INVALID" "follow: unknown value -1";
+        PatternRequest { order: 9 } "INVALID" "order: unknown value 9";
+        PatternRequest { axis: 9 } "INVALID" "axis: unknown value 9";
+        TimelineRequest { axis: 9 } "INVALID" "axis: unknown value 9";
+        ListSessionsRequest { state: 9 } "INVALID" "state: unknown value 9";
         PatternRequest { selection: selection(|s| s.types = vec![0]) } "INVALID" "unspecified";
         TextRequest { selection: selection(|s| s.types = vec![300]) } "INVALID" "300";
         // What is missing.
